@@ -11,7 +11,7 @@ class SlowestFirst extends BaseSequencer {
       'test/contract/',
       'shared/transfer/',
       'functions/',
-      'shared/storage/',
+      'shared/kubernetes/storage/',
     ];
     const rank = ({ moduleId }: TestSpecification) => {
       const found = slow.findIndex((folder) => moduleId.includes(folder));

@@ -38,7 +38,12 @@ function besideHostileClients(): boolean {
 }
 
 console.log(`soak: seed ${seed}, ${runs} times the runs of npm test`);
-const kept = test({ ARC_SEED: seed, ARC_RUNS: runs }, '--related', 'shared/testing/index.ts', ...positionals);
+const kept = test(
+  { ARC_SEED: seed, ARC_RUNS: runs },
+  '--related',
+  'shared/base/testing/index.ts',
+  ...positionals,
+);
 if (!kept) {
   const again = ['npm run soak -- --seed', seed, '--runs', runs, '<test file>'].join(' ');
   console.error(

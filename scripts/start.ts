@@ -44,7 +44,7 @@ async function start({ logLevel, recover, ...rest }: StartOptions): Promise<Stan
   const compiled = path.join(rest.folder, 'compiled');
   await makeFolder(compiled);
   module.enableCompileCache(compiled);
-  const { createLogger } = await import('#shared/telemetry');
+  const { createLogger } = await import('#shared/base/telemetry');
   if (recover) {
     const { recoverState } = await import('./standalone/open-state.ts');
     console.error(await recoverState(path.resolve(rest.folder)));

@@ -5,9 +5,14 @@ import path from 'node:path';
 import { generate } from 'selfsigned';
 import { stringify } from 'yaml';
 import * as z from 'zod';
-import { type AdmissionPlugin, createApiServer, type KindDefinition, serve } from '#shared/apiserver';
-import { ArcError } from '#shared/errors';
-import { openEmbeddedStore } from '#shared/storage';
+import { ArcError } from '#shared/base/errors';
+import {
+  type AdmissionPlugin,
+  createApiServer,
+  type KindDefinition,
+  serve,
+} from '#shared/kubernetes/apiserver';
+import { openEmbeddedStore } from '#shared/kubernetes/storage';
 
 type Status = { borrower?: string } | undefined;
 

@@ -1,5 +1,5 @@
-import type { Kind } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
+import type { Kind } from '#shared/kubernetes/client';
 import {
   type MatchResources,
   type Rule,

@@ -1,4 +1,4 @@
-import type { KindDefinition } from '#shared/apiserver';
+import type { KindDefinition } from '#shared/kubernetes/apiserver';
 
 /** The fields of admissionregistration.k8s.io/v1 RuleWithOperations that select writes. */
 export interface Rule {

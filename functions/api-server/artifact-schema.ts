@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
-import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/apiserver';
+import type { Cause } from '#shared/base/errors';
+import { sameJson } from '#shared/base/meta';
 import {
   type Artifact,
   type ArtifactType,
@@ -12,8 +13,7 @@ import {
   specCauses,
   valueCauses,
 } from '#shared/domain';
-import type { Cause } from '#shared/errors';
-import { sameJson } from '#shared/meta';
+import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/kubernetes/apiserver';
 import { invalidObject } from './invalid-object.ts';
 
 /** Most problems of one Order that are named. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMetrics } from '#shared/telemetry';
+import { createMetrics } from '#shared/base/telemetry';
 import { openAuditLog } from './audit-log.ts';
 
 let folder: string;

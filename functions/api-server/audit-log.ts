@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { type AuditPolicy, parseAuditPolicy } from '#shared/apiserver';
-import { ArcError } from '#shared/errors';
-import type { Metrics } from '#shared/telemetry';
+import { ArcError } from '#shared/base/errors';
+import type { Metrics } from '#shared/base/telemetry';
+import { type AuditPolicy, parseAuditPolicy } from '#shared/kubernetes/apiserver';
 import type { LineOutput } from './line-output.ts';
 
 export interface AuditLog {

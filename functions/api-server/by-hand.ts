@@ -1,4 +1,4 @@
-import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/apiserver';
+import { isRecord } from '#shared/base/meta';
 import {
   type ArtifactType,
   completedByHand,
@@ -8,7 +8,7 @@ import {
   type Settings,
   type ShortForm,
 } from '#shared/domain';
-import { isRecord } from '#shared/meta';
+import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/kubernetes/apiserver';
 import { invalidObject } from './invalid-object.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { HealthCheck } from '#shared/apiserver';
-import { ArcError } from '#shared/errors';
-import { type KubeClient, listWatch } from '#shared/kube';
-import type { Logger, Metrics } from '#shared/telemetry';
+import { ArcError } from '#shared/base/errors';
+import type { Logger, Metrics } from '#shared/base/telemetry';
+import type { HealthCheck } from '#shared/kubernetes/apiserver';
+import { type KubeClient, listWatch } from '#shared/kubernetes/client';
 import { admissionKinds, inForce, type Selection, selectionOf } from './admission-kinds.ts';
 import type { Write } from './admission-rules.ts';
 

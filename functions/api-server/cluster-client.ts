@@ -1,8 +1,8 @@
-import type { ConfigReader, FindNamespace, PostReview } from '#shared/apiserver';
+import { ArcError } from '#shared/base/errors';
+import type { Logger } from '#shared/base/telemetry';
 import { type ConfigMap, configMaps } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { type Kind, type KubeClient, listWatch } from '#shared/kube';
-import type { Logger } from '#shared/telemetry';
+import type { ConfigReader, FindNamespace, PostReview } from '#shared/kubernetes/apiserver';
+import { type Kind, type KubeClient, listWatch } from '#shared/kubernetes/client';
 
 /** Sends TokenReviews and SubjectAccessReviews to the cluster. */
 export function reviewsOf(client: KubeClient): PostReview {

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openEmbeddedStore, type Store } from '#shared/storage';
-import { createLogger } from '#shared/telemetry';
+import { createLogger } from '#shared/base/telemetry';
+import { openEmbeddedStore, type Store } from '#shared/kubernetes/storage';
 import { applyDefaults, loopbackCaller } from './defaults.ts';
 import { createArcApiServer } from './index.ts';
 

@@ -3,11 +3,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import type { Authenticator } from '#shared/apiserver';
-import { createBackoff, pause } from '#shared/async';
+import { createBackoff, pause } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import type { Logger } from '#shared/base/telemetry';
 import { arcKinds } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Logger } from '#shared/telemetry';
+import type { Authenticator } from '#shared/kubernetes/apiserver';
 
 const manifest = z.looseObject({
   kind: z.string(),

@@ -1,13 +1,14 @@
 /** api-server: the kinds of ARC on the generic API server, with our admission plug-ins. */
+
+import type { Logger } from '#shared/base/telemetry';
+import { arcKinds, type Settings } from '#shared/domain';
 import {
   type ApiServer,
   type ApiServerOptions,
   createApiServer,
   type KindDefinition,
   storedObjects,
-} from '#shared/apiserver';
-import { arcKinds, type Settings } from '#shared/domain';
-import type { Logger } from '#shared/telemetry';
+} from '#shared/kubernetes/apiserver';
 import { artifactSchemas } from './artifact-schema.ts';
 import { byHand } from './by-hand.ts';
 import type { ClusterQuotas } from './operator/cluster-quotas.ts';

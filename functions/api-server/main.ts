@@ -1,7 +1,7 @@
 /** The API server as a program of its own, behind a kube-apiserver. */
-import { readConfig } from '#shared/config';
-import { ArcError } from '#shared/errors';
-import { createLogger } from '#shared/telemetry';
+import { readConfig } from '#shared/base/config';
+import { ArcError } from '#shared/base/errors';
+import { createLogger } from '#shared/base/telemetry';
 import { lineOutput } from './line-output.ts';
 import { runApiServer } from './program.ts';
 import { settings } from './settings.ts';

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { ArcError } from '#shared/errors';
-import { createLogger, createMetrics } from '#shared/telemetry';
+import { ArcError } from '#shared/base/errors';
+import { createLogger, createMetrics } from '#shared/base/telemetry';
 import { openStore, untilReachable } from './open-store.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });

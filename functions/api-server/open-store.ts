@@ -1,9 +1,15 @@
-import { storagePrefix } from '#shared/apiserver';
-import { createBackoff, pause } from '#shared/async';
+import { createBackoff, pause } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import type { Logger, Metrics } from '#shared/base/telemetry';
 import { group } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { cacheStore, type EtcdTls, openEmbeddedStore, openEtcdStore, type Store } from '#shared/storage';
-import type { Logger, Metrics } from '#shared/telemetry';
+import { storagePrefix } from '#shared/kubernetes/apiserver';
+import {
+  cacheStore,
+  type EtcdTls,
+  openEmbeddedStore,
+  openEtcdStore,
+  type Store,
+} from '#shared/kubernetes/storage';
 import { followPem, readPem } from './pem-files.ts';
 
 export interface StoreSettings {

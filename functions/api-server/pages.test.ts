@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseManifests } from '#shared/embedded';
+import { parseManifests } from '#shared/local';
 import { type ArcServer, startArcServer } from './testing/arc-server.ts';
 import { create, manifestsOf, readPage } from './testing/pages.ts';
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ArcError } from '#shared/errors';
-import { eventually } from '../../shared/testing/eventually.ts';
+import type { ArcError } from '#shared/base/errors';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { followPem, readPem } from './pem-files.ts';
 
 let folder: string;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setInterval as every } from 'node:timers/promises';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 
 /** Paths of PEM files, or the texts in them: an authority, and a certificate with its key. */
 type Pem = { readonly [name in 'ca' | 'cert' | 'key']?: string };

@@ -1,3 +1,5 @@
+import { createMetrics, type Logger } from '#shared/base/telemetry';
+import { arcKinds } from '#shared/domain';
 import {
   createAuthenticator,
   delegatedAuthorizer,
@@ -6,10 +8,8 @@ import {
   processMetrics,
   serve,
   tokenReviewer,
-} from '#shared/apiserver';
-import { arcKinds } from '#shared/domain';
-import { createKubeClient, programAccess } from '#shared/kube';
-import { createMetrics, type Logger } from '#shared/telemetry';
+} from '#shared/kubernetes/apiserver';
+import { createKubeClient, programAccess } from '#shared/kubernetes/client';
 import { writesTo } from './admission-rules.ts';
 import { openAuditLog } from './audit-log.ts';
 import { followClusterAdmission } from './cluster-admission.ts';

@@ -1,5 +1,5 @@
-import type { AdmissionPlugin } from '#shared/apiserver';
 import { annotations, group } from '#shared/domain';
+import type { AdmissionPlugin } from '#shared/kubernetes/apiserver';
 
 /**
  * Keeps the annotation `requested-by` as the last action has written it: what a client sends for it is not stored, as with other

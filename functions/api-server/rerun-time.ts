@@ -1,7 +1,7 @@
-import type { AdmissionPlugin, KubeObject } from '#shared/apiserver';
+import type { Cause } from '#shared/base/errors';
+import { isoSeconds } from '#shared/base/meta';
 import { annotations, group } from '#shared/domain';
-import type { Cause } from '#shared/errors';
-import { isoSeconds } from '#shared/meta';
+import type { AdmissionPlugin, KubeObject } from '#shared/kubernetes/apiserver';
 import { invalidObject } from './invalid-object.ts';
 
 /** How far the clock of a client may be ahead of the server's, in seconds. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AdmissionRequest, Authorizer, KubeObject } from '#shared/apiserver';
 import { group } from '#shared/domain';
+import type { AdmissionRequest, Authorizer, KubeObject } from '#shared/kubernetes/apiserver';
 import { secretReferences } from './secret-reference.ts';
 
 /** A user who holds exactly these rights, as `verb resource[/subresource] [name]`. */

@@ -1,7 +1,7 @@
-import type { AdmissionPlugin, AdmissionRequest, Authorizer, KubeObject } from '#shared/apiserver';
+import { ArcError } from '#shared/base/errors';
+import { sameJson } from '#shared/base/meta';
 import { group, version } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { sameJson } from '#shared/meta';
+import type { AdmissionPlugin, AdmissionRequest, Authorizer, KubeObject } from '#shared/kubernetes/apiserver';
 
 /**
  * A user who makes the conduit use a Secret needs the right to `get` it, so that none of our kinds is a way to read Secrets (SECURITY.md).

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '#shared/config';
+import { readConfig } from '#shared/base/config';
 import { settings } from './settings.ts';
 
 describe('settings', () => {

@@ -2,11 +2,11 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { createBackoff, pause } from '#shared/async';
-import { readConfig } from '#shared/config';
-import { ArcError } from '#shared/errors';
-import { createKubeClient, programAccess } from '#shared/kube';
-import { createLogger } from '#shared/telemetry';
+import { createBackoff, pause } from '#shared/base/async';
+import { readConfig } from '#shared/base/config';
+import { ArcError } from '#shared/base/errors';
+import { createLogger } from '#shared/base/telemetry';
+import { createKubeClient, programAccess } from '#shared/kubernetes/client';
 import { reconcile } from './reconcile.ts';
 
 const settings = z.object({

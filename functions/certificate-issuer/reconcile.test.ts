@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import tls from 'node:tls';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { conduitNamespace, secrets } from '#shared/domain';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { leaves } from './leaves.ts';
 import { apiServiceName, apiServices, authoritySecretName, reconcile } from './reconcile.ts';
 

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
 import { conduitNamespace, type Secret, secrets } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Kind, KubeClient } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import type { Kind, KubeClient } from '#shared/kubernetes/client';
 import { type Authorities, advance, trusted } from './authorities.ts';
 import { isGoodLeaf, issue, type Pair } from './certificate.ts';
 import { leaves } from './leaves.ts';

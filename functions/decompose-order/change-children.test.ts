@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ArtifactWorkflow, artifactWorkflows, events, labels, orders, planOrder } from '#shared/domain';
 import { namespace, ociType, order } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { decompose, images, inputs, known } from './testing/decompose.ts';
 
 describe('what an Order has', () => {

@@ -1,8 +1,8 @@
-import { eachBounded } from '#shared/async';
+import { eachBounded } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import { ignoreNotFound, recordEvent, uidOf, versionOf } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import { artifactWorkflows, type ChildDecision, labels } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { ignoreNotFound, recordEvent, uidOf, versionOf } from '#shared/function-kit';
-import type { Context } from '#shared/runtime';
 
 const parallel = 16;
 

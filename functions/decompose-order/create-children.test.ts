@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/base/errors';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -7,9 +8,8 @@ import {
   planOrder,
   refusalsOf,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import { endpoint, ociType, order } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { decompose, images, inputs } from './testing/decompose.ts';
 
 function namesOf(children: readonly ArtifactWorkflow[]): string[] {

@@ -1,4 +1,8 @@
-import { eachBounded } from '#shared/async';
+import { eachBounded } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import { isOwnedBy } from '#shared/base/meta';
+import { createOrGet, isOverQuota, readChildren, recordEvent } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -9,10 +13,6 @@ import {
   type Order,
   type Refusals,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { createOrGet, isOverQuota, readChildren, recordEvent } from '#shared/function-kit';
-import { isOwnedBy } from '#shared/meta';
-import type { Context } from '#shared/runtime';
 
 const parallel = 16;
 /** Answers that another try may change; every other one needs a person and becomes an Event. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/base/errors';
 import { annotations, artifactWorkflows, events, finalizers, type Order, orders } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import { endpoint, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { decompose, images, inputs } from './testing/decompose.ts';
 
 describe('decompose-order', () => {

@@ -1,4 +1,17 @@
 /** decompose-order: an Order -> its ArtifactWorkflows, and the Order's finalizer. Writes no status. */
+
+import { ArcError } from '#shared/base/errors';
+import {
+  addFinalizer,
+  ignoreNotFound,
+  readChildren,
+  readPlan,
+  recordEvent,
+  recordRequest,
+  removeFinalizer,
+  uidOf,
+} from '#shared/conduit/function-kit';
+import type { Context, StepEvent } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   annotations,
@@ -14,18 +27,6 @@ import {
   refusalNote,
   rerunsIn,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import {
-  addFinalizer,
-  ignoreNotFound,
-  readChildren,
-  readPlan,
-  recordEvent,
-  recordRequest,
-  removeFinalizer,
-  uidOf,
-} from '#shared/function-kit';
-import type { Context, StepEvent } from '#shared/runtime';
 import { patchChildren, retireChildren, supersedeChildren } from './change-children.ts';
 import { createChildren } from './create-children.ts';
 

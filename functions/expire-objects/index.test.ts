@@ -8,9 +8,9 @@ import {
   planOrder,
   rollUp,
 } from '#shared/domain';
+import { contextOf, eventOf } from '../../shared/conduit/runtime/testing/handler-context.ts';
 import { inputs, made, order } from '../../shared/domain/testing/plan-objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { handle } from './index.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');

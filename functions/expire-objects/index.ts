@@ -1,4 +1,17 @@
 /** expire-objects: an Order or ArtifactWorkflow whose time to live is over -> deleted. */
+
+import { ArcError } from '#shared/base/errors';
+import { isoSeconds } from '#shared/base/meta';
+import {
+  ignoreNotFound,
+  readOwner,
+  readOwnerMetadata,
+  readSettings,
+  recordEvent,
+  uidOf,
+  versionOf,
+} from '#shared/conduit/function-kit';
+import type { Context, StepEvent } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactWorkflowExpiry,
@@ -8,18 +21,6 @@ import {
   orderExpiry,
   orders,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import {
-  ignoreNotFound,
-  readOwner,
-  readOwnerMetadata,
-  readSettings,
-  recordEvent,
-  uidOf,
-  versionOf,
-} from '#shared/function-kit';
-import { isoSeconds } from '#shared/meta';
-import type { Context, StepEvent } from '#shared/runtime';
 
 /** How far the clock of the bridge, which sends the event, may be ahead of ours. */
 const skewMs = 60_000;

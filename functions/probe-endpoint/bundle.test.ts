@@ -2,9 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { conduitNamespace, configMaps, endpoints, settingsName } from '#shared/domain';
 import { createAddressGuard, probeServer } from '#shared/transfer';
+import { contextOf, eventOf } from '../../shared/conduit/runtime/testing/handler-context.ts';
 import { endpoint, secret } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { startS3Server } from '../../shared/transfer/testing/s3-server.ts';
 import { handle } from './index.ts';
 

@@ -1,4 +1,14 @@
 /** probe-endpoint: an Endpoint, its Secrets and its server -> conditions that say whether it can be used. */
+
+import { isoSeconds } from '#shared/base/meta';
+import {
+  ignoreForbidden,
+  namespaceOf,
+  readSettings,
+  readTypes,
+  writeStatus,
+} from '#shared/conduit/function-kit';
+import type { Context, StepEvent } from '#shared/conduit/runtime';
 import {
   type Endpoint,
   endpointConditions,
@@ -14,9 +24,6 @@ import {
   secrets,
   validateEndpoint,
 } from '#shared/domain';
-import { ignoreForbidden, namespaceOf, readSettings, readTypes, writeStatus } from '#shared/function-kit';
-import { isoSeconds } from '#shared/meta';
-import type { Context, StepEvent } from '#shared/runtime';
 import { probe } from './probe.ts';
 import { withUsableKeys } from './usable-keys.ts';
 

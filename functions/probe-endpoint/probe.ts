@@ -1,6 +1,6 @@
-import { createSemaphore, type Semaphore } from '#shared/async';
+import { createSemaphore, type Semaphore } from '#shared/base/async';
+import type { Context } from '#shared/conduit/runtime';
 import type { Endpoint, Settings, Validation } from '#shared/domain';
-import type { Context } from '#shared/runtime';
 import { createAddressGuard, type ProbeResult, probeServer } from '#shared/transfer';
 
 /** Servers with a probe under way, each with its one slot: many Endpoints may name one registry. */

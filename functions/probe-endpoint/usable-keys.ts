@@ -1,5 +1,5 @@
+import { ArcError } from '#shared/base/errors';
 import type { Endpoint, Validation } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import { clientCertificate, parsePrivateKey, parsePublicKeys } from '#shared/transfer';
 
 /** The validation of an Endpoint whose keys of bundles and whose client certificate can be read as well; one without them as it is. */

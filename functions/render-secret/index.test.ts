@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/base/errors';
 import {
   annotations,
   artifactWorkflows,
@@ -8,7 +9,7 @@ import {
   type Secret,
   secrets,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
+import { contextOf, eventOf } from '../../shared/conduit/runtime/testing/handler-context.ts';
 import {
   artifactType,
   artifactWorkflow,
@@ -17,8 +18,7 @@ import {
   ociTemplate,
   secret,
 } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';

@@ -1,4 +1,9 @@
 /** render-secret: an ArtifactWorkflow -> the Secret that configures its transfer (docs/decisions/0009-one-rendered-secret.md). */
+
+import { ArcError } from '#shared/base/errors';
+import { isOwnedBy, ownerOfKind } from '#shared/base/meta';
+import { missingRight, readArtifactWorkflow, uidOf, writeStatus } from '#shared/conduit/function-kit';
+import type { Context, StepEvent } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -7,10 +12,6 @@ import {
   needsConfiguration,
   secrets,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { missingRight, readArtifactWorkflow, uidOf, writeStatus } from '#shared/function-kit';
-import { isOwnedBy, ownerOfKind } from '#shared/meta';
-import type { Context, StepEvent } from '#shared/runtime';
 import { render, setReady } from './render.ts';
 import { reportWaiting } from './waiting.ts';
 

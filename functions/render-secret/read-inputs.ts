@@ -1,3 +1,6 @@
+import type { KubeObject } from '#shared/base/meta';
+import { ignoreNotFound, namespaceOf, readSettings, readTypes } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   appliesPolicies,
@@ -7,10 +10,7 @@ import {
   type RenderInputs,
   secrets,
 } from '#shared/domain';
-import { ignoreNotFound, namespaceOf, readSettings, readTypes } from '#shared/function-kit';
-import type { Kind } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
-import type { Context } from '#shared/runtime';
+import type { Kind } from '#shared/kubernetes/client';
 
 /**
  * Reads the Endpoints and Secrets that an ArtifactWorkflow refers to, each by name, and the policies that are enforced on it. One that does not exist is

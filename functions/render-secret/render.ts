@@ -1,3 +1,7 @@
+import { ArcError } from '#shared/base/errors';
+import { ownerOfKind } from '#shared/base/meta';
+import { isRefusal, missingRight, writeStatus } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -6,10 +10,6 @@ import {
   type Secret,
   secrets,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { isRefusal, missingRight, writeStatus } from '#shared/function-kit';
-import { ownerOfKind } from '#shared/meta';
-import type { Context } from '#shared/runtime';
 import { readInputs } from './read-inputs.ts';
 import { reportWaiting } from './waiting.ts';
 

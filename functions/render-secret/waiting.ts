@@ -1,7 +1,7 @@
+import { printableLines } from '#shared/base/errors';
+import { recordEvent, writeStatus } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, artifactWorkflows, type Hold } from '#shared/domain';
-import { printableLines } from '#shared/errors';
-import { recordEvent, writeStatus } from '#shared/function-kit';
-import type { Context } from '#shared/runtime';
 
 /** Writes to the status what a person has to change, and records it as a Warning when it is another thing than before. */
 export async function reportWaiting(

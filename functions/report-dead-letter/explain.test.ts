@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StepEvent } from '#shared/events';
+import type { StepEvent } from '#shared/conduit/events';
 import { explain, functionAt } from './explain.ts';
 
 describe('functionAt', () => {

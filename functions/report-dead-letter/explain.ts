@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { StepEvent } from '#shared/runtime';
+import type { StepEvent } from '#shared/conduit/runtime';
 
 const maxAnswerLength = 300;
 

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/base/errors';
+import { createLogger } from '#shared/base/telemetry';
+import { settingsMap } from '#shared/conduit/function-kit';
+import { type Served, serveFunction } from '#shared/conduit/runtime';
 import { artifactWorkflows, endpoints, events, orders } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { settingsMap } from '#shared/function-kit';
-import type { Kind } from '#shared/kube';
-import { type Served, serveFunction } from '#shared/runtime';
-import { createLogger } from '#shared/telemetry';
+import type { Kind } from '#shared/kubernetes/client';
+import { contextOf, eventOf } from '../../shared/conduit/runtime/testing/handler-context.ts';
 import { artifactWorkflow, endpoint, namespace, order } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import * as fn from './index.ts';
 
 const { handle } = fn;

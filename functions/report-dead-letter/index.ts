@@ -1,4 +1,10 @@
 /** report-dead-letter: an event that a function kept refusing -> a condition and an Event on the object, a metric and a line in the log. */
+
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
+import type { Metrics } from '#shared/base/telemetry';
+import { emitEvent, readSettings, writeStatus } from '#shared/conduit/function-kit';
+import type { Context, StepEvent, Unreadable } from '#shared/conduit/runtime';
 import {
   artifactWorkflows,
   type Condition,
@@ -9,12 +15,7 @@ import {
   undelivered,
   wakeRefused,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { emitEvent, readSettings, writeStatus } from '#shared/function-kit';
-import type { Kind } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
-import type { Context, StepEvent, Unreadable } from '#shared/runtime';
-import type { Metrics } from '#shared/telemetry';
+import type { Kind } from '#shared/kubernetes/client';
 import { explain, functionAt } from './explain.ts';
 
 interface Reported extends KubeObject {

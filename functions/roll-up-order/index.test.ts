@@ -8,9 +8,9 @@ import {
   planOrder,
   staleAt,
 } from '#shared/domain';
+import { contextOf, eventOf } from '../../shared/conduit/runtime/testing/handler-context.ts';
 import { endpoint, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { handle } from './index.ts';
 
 const endpoints = [endpoint('source'), endpoint('destination')];

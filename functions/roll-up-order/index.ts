@@ -1,8 +1,9 @@
 /** roll-up-order: an Order, its plan and its ArtifactWorkflows -> the whole Order.status. */
+
+import { mergePatchBetween } from '#shared/base/meta';
+import { readChildren, readPlan, recordEvent, writeStatus } from '#shared/conduit/function-kit';
+import type { Context, StepEvent } from '#shared/conduit/runtime';
 import { isDeleting, orders, rollUp, staleness } from '#shared/domain';
-import { readChildren, readPlan, recordEvent, writeStatus } from '#shared/function-kit';
-import { mergePatchBetween } from '#shared/meta';
-import type { Context, StepEvent } from '#shared/runtime';
 import { transitions } from './transitions.ts';
 
 /** Writes the Order's status where it differs. Rejects with what the broker is to retry. */

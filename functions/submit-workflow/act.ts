@@ -1,3 +1,6 @@
+import { isoSeconds } from '#shared/base/meta';
+import { addFinalizer, writeStatus } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   annotations,
@@ -5,9 +8,6 @@ import {
   finalizers,
   type Submission,
 } from '#shared/domain';
-import { addFinalizer, writeStatus } from '#shared/function-kit';
-import { isoSeconds } from '#shared/meta';
-import type { Context } from '#shared/runtime';
 import { change, remove } from './argo.ts';
 import { finish } from './finish.ts';
 import { endPods, havePodsEnded } from './pods.ts';

@@ -1,8 +1,8 @@
+import { ArcError } from '#shared/base/errors';
+import { createOrGet, ignoreNotFound, uidOf, versionOf } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import { type CronWorkflow, cronWorkflows, type Workflow, workflows } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { createOrGet, ignoreNotFound, uidOf, versionOf } from '#shared/function-kit';
-import type { Kind } from '#shared/kube';
-import type { Context } from '#shared/runtime';
+import type { Kind } from '#shared/kubernetes/client';
 
 type Argo = Workflow | CronWorkflow;
 type ArgoPatch = { metadata?: object; spec: object };

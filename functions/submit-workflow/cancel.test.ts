@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type ArtifactWorkflow, annotations, artifactWorkflows, workflows } from '#shared/domain';
+import { contextOf, eventOf } from '../../shared/conduit/runtime/testing/handler-context.ts';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';

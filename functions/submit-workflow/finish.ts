@@ -1,3 +1,5 @@
+import { readOwner, readOwnerMetadata, removeFinalizer } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -7,8 +9,6 @@ import {
   isOverwritten,
   leavesRecord,
 } from '#shared/domain';
-import { readOwner, readOwnerMetadata, removeFinalizer } from '#shared/function-kit';
-import type { Context } from '#shared/runtime';
 import { havePodsEnded, noteWait } from './pods.ts';
 import { readRivals } from './rivals.ts';
 import { giveSlotsBack } from './slots.ts';

@@ -1,4 +1,15 @@
 /** submit-workflow: an ArtifactWorkflow -> its Argo Workflow or CronWorkflow, one per attempt, started and stopped. */
+
+import {
+  missingRight,
+  namespaceOf,
+  readArtifactWorkflow,
+  readWorkflow,
+  recordRequest,
+  removeFinalizer,
+  writeStatus,
+} from '#shared/conduit/function-kit';
+import type { Context, StepEvent } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -13,16 +24,6 @@ import {
   serviceAccounts,
   startSelectors,
 } from '#shared/domain';
-import {
-  missingRight,
-  namespaceOf,
-  readArtifactWorkflow,
-  readWorkflow,
-  recordRequest,
-  removeFinalizer,
-  writeStatus,
-} from '#shared/function-kit';
-import type { Context, StepEvent } from '#shared/runtime';
 import { act } from './act.ts';
 import { readRivals } from './rivals.ts';
 import { giveSlotsBack } from './slots.ts';

@@ -1,3 +1,6 @@
+import { isoSeconds, ownerOfKind } from '#shared/base/meta';
+import { findPod, ignoreNotFound, namespaceOf, writeStatus } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -7,9 +10,6 @@ import {
   stopBegan,
   workflows,
 } from '#shared/domain';
-import { findPod, ignoreNotFound, namespaceOf, writeStatus } from '#shared/function-kit';
-import { isoSeconds, ownerOfKind } from '#shared/meta';
-import type { Context } from '#shared/runtime';
 import { remove } from './argo.ts';
 
 /** True once no pod of these Workflows, which were stopped, is left that has not ended. Pods are not watched: until then the step stays due, and is repeated. */

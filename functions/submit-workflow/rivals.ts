@@ -1,6 +1,6 @@
+import { namespaceOf } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, artifactWorkflows, rivalSelectors } from '#shared/domain';
-import { namespaceOf } from '#shared/function-kit';
-import type { Context } from '#shared/runtime';
 
 /** The ArtifactWorkflows that must not run beside the given one; it may be among them. */
 export async function readRivals(

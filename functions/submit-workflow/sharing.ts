@@ -1,7 +1,7 @@
+import { type KubeObject, ownerOfKind } from '#shared/base/meta';
+import { namespaceOf, recordEvent } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import type { ArtifactWorkflow } from '#shared/domain';
-import { namespaceOf, recordEvent } from '#shared/function-kit';
-import { type KubeObject, ownerOfKind } from '#shared/meta';
-import type { Context } from '#shared/runtime';
 
 /** Says to both that two Orders write to one place: on the ArtifactWorkflow that starts, and on the Order whose result it overwrites. */
 export async function announceSharing(

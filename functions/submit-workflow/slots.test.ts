@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/base/errors';
 import { type ArtifactWorkflow, artifactWorkflows, endpoints, labels, workflows } from '#shared/domain';
-import { ArcError } from '#shared/errors';
+import { contextOf, eventOf } from '../../shared/conduit/runtime/testing/handler-context.ts';
 import { artifactWorkflow, endpoint, namespace } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { directClient } from '../../test/chaos/model/direct-client.ts';
 import { handle } from './index.ts';
 

@@ -1,3 +1,6 @@
+import { ArcError } from '#shared/base/errors';
+import { namespaceOf, writeStatus } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -12,9 +15,6 @@ import {
   slotsWithout,
   type Turn,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { namespaceOf, writeStatus } from '#shared/function-kit';
-import type { Context } from '#shared/runtime';
 
 /**
  * Takes the slots that the ArtifactWorkflow needs to start: all of them or none, because two that each held what the other waits for would

@@ -1,3 +1,13 @@
+import { ArcError, printableLines } from '#shared/base/errors';
+import { isOwnedBy } from '#shared/base/meta';
+import {
+  isRefusal,
+  missingRight,
+  readArtifactWorkflow,
+  recordEvent,
+  writeStatus,
+} from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactIdOf,
@@ -11,16 +21,6 @@ import {
   type Submission,
   type Workflow,
 } from '#shared/domain';
-import { ArcError, printableLines } from '#shared/errors';
-import {
-  isRefusal,
-  missingRight,
-  readArtifactWorkflow,
-  recordEvent,
-  writeStatus,
-} from '#shared/function-kit';
-import { isOwnedBy } from '#shared/meta';
-import type { Context } from '#shared/runtime';
 import { change, create, remove } from './argo.ts';
 import { announceSharing } from './sharing.ts';
 import { giveSlotsBack } from './slots.ts';

@@ -1,6 +1,6 @@
+import { recordEvent, writeStatus } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, artifactWorkflows, type StatusPatch } from '#shared/domain';
-import { recordEvent, writeStatus } from '#shared/function-kit';
-import type { Context } from '#shared/runtime';
 
 /** Writes what an ArtifactWorkflow waits for, and says so in an Event when it begins to wait for that. How many go before it changes without one. */
 export async function wait(context: Context, workflow: ArtifactWorkflow, status: StatusPatch): Promise<void> {

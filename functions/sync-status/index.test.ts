@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/base/errors';
 import { artifactWorkflows, type CronWorkflow, events, pods, workflows } from '#shared/domain';
-import { ArcError } from '#shared/errors';
+import { contextOf, eventOf } from '../../shared/conduit/runtime/testing/handler-context.ts';
 import { cronWorkflowName } from '../../shared/domain/identity/names.ts';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { handle } from './index.ts';
 
 const name = 'order-0123456789abcdef';

@@ -1,4 +1,15 @@
 /** sync-status: the Workflow of an ArtifactWorkflow -> its phase, message, progress, results and conditions. */
+
+import { ArcError } from '#shared/base/errors';
+import { isOwnedBy } from '#shared/base/meta';
+import {
+  namespaceOf,
+  readArtifactWorkflow,
+  readWorkflow,
+  recordEvent,
+  writeStatus,
+} from '#shared/conduit/function-kit';
+import type { Context, StepEvent } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -11,16 +22,6 @@ import {
   type Workflow,
   workflows,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import {
-  namespaceOf,
-  readArtifactWorkflow,
-  readWorkflow,
-  recordEvent,
-  writeStatus,
-} from '#shared/function-kit';
-import { isOwnedBy } from '#shared/meta';
-import type { Context, StepEvent } from '#shared/runtime';
 import { readTail } from './log-tail.ts';
 import { isStopping } from './stopping.ts';
 

@@ -1,3 +1,6 @@
+import { ArcError } from '#shared/base/errors';
+import { namespaceOf, readSettings } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import {
   endOfLog,
   type FailedStep,
@@ -9,9 +12,6 @@ import {
   podSelector,
   pods,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { namespaceOf, readSettings } from '#shared/function-kit';
-import type { Context } from '#shared/runtime';
 
 /** The tail helps a person, and nothing depends on it: a node that is slow to answer does not hold up a status. */
 const patienceMs = 5_000;

@@ -1,6 +1,6 @@
+import { findPod, ignoreForbidden, writeStatus } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, artifactWorkflows, runsOf } from '#shared/domain';
-import { findPod, ignoreForbidden, writeStatus } from '#shared/function-kit';
-import type { Context } from '#shared/runtime';
 
 /**
  * True while a pod of one that is stopped goes on. Argo calls a Workflow ended at once that is told to, and a pod that ignores SIGTERM

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { ArcError } from '#shared/base/errors';
+import { createOrGet } from '#shared/conduit/function-kit';
+import type { Context } from '#shared/conduit/runtime';
 import { conduitNamespace, type DigestKey, type Secret, secrets } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { createOrGet } from '#shared/function-kit';
-import type { Context } from '#shared/runtime';
 
 /** The Secret that holds the key of all digests. Delete it to get a new key. */
 const keySecret = { namespace: conduitNamespace, name: 'arc-credential-key' };

@@ -1,4 +1,7 @@
 /** track-credentials: an Endpoint and its Secrets -> status.secretGeneration, a counter of the credentials' versions. */
+
+import { ignoreForbidden, namespaceOf, writeStatus } from '#shared/conduit/function-kit';
+import type { Context, StepEvent } from '#shared/conduit/runtime';
 import {
   type Endpoint,
   endpoints,
@@ -7,8 +10,6 @@ import {
   secrets,
   trackedCredentials,
 } from '#shared/domain';
-import { ignoreForbidden, namespaceOf, writeStatus } from '#shared/function-kit';
-import type { Context, StepEvent } from '#shared/runtime';
 import { digestKey } from './digest-key.ts';
 
 /** Compares the Secrets of the Endpoint with those last seen and counts a change. Rejects with what the broker is to retry. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { ArcError } from '#shared/base/errors';
 import { type Job, jobKey, parseJob } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import { TransferError } from '#shared/transfer';
 
 /** The Job in `<folder>/job.json`. Rejects with a TransferError of reason `config`. */

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
-import { runs, timeoutOf } from '../../shared/testing/index.ts';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
+import { runs, timeoutOf } from '../../shared/base/testing/index.ts';
 
 /** In `npm test` at some of its requests, in a soak at each. */
 const stride = runs(1) > 1 ? 1 : 13;

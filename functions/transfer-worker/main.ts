@@ -1,4 +1,4 @@
-import { printable } from '#shared/errors';
+import { printable } from '#shared/base/errors';
 import { exitWithParent } from './exit-with-parent.ts';
 import { takeRuns } from './prepared/take-runs.ts';
 import { runWorker } from './worker.ts';

@@ -1,5 +1,5 @@
+import { ArcError } from '#shared/base/errors';
 import { type Job, type JobPolicy, parsePolicies } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import { type CopyOptions, TransferError } from '#shared/transfer';
 
 /** Where a policy stands. `arc-transfer` says another place instead. */

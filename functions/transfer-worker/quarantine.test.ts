@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { digestOf } from '#shared/transfer';
 import { attach } from '../../shared/transfer/testing/signing.ts';
 import { Sigstore } from '../../shared/transfer/testing/sigstore.ts';

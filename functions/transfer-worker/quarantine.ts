@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { isRecord } from '#shared/base/meta';
 import type { Job } from '#shared/domain';
-import { isRecord } from '#shared/meta';
 import {
   type CopyOptions,
   type CopyResult,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { printableJson } from '#shared/errors';
+import { printableJson } from '#shared/base/errors';
 import type { BatchItems, BatchResult, CopyResult, FailureReason } from '#shared/transfer';
 
 /** The last line that the worker prints, as JSON. */

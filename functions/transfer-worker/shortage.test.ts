@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 
 const worker = new URL('./worker.ts', import.meta.url).href;
 let folder = '';

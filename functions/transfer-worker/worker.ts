@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { maskSecrets } from '#shared/base/errors';
 import type { Job } from '#shared/domain';
-import { maskSecrets } from '#shared/errors';
 import {
   BatchError,
   type BatchResult,

@@ -1,5 +1,5 @@
+import type { Metrics } from '#shared/base/telemetry';
 import type { Shard } from '#shared/domain';
-import type { Metrics } from '#shared/telemetry';
 
 interface Gauges {
   depth: () => number;

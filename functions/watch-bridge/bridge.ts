@@ -1,7 +1,7 @@
-import { steadyClock as clock, systemClock as timeOfDay } from '#shared/async';
+import { steadyClock as clock, systemClock as timeOfDay } from '#shared/base/async';
+import type { Logger, Metrics } from '#shared/base/telemetry';
 import { artifactWorkflows, orders, type Shard, wholeShard } from '#shared/domain';
-import type { Kind, KubeClient } from '#shared/kube';
-import type { Logger, Metrics } from '#shared/telemetry';
+import type { Kind, KubeClient } from '#shared/kubernetes/client';
 import { bridgeMetrics } from './bridge-metrics.ts';
 import { Announcer } from './delivery/announcer.ts';
 import { createDelivery } from './delivery/delivery.ts';

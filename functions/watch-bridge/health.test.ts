@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '#shared/telemetry';
+import { createMetrics } from '#shared/base/telemetry';
 import { createHealthApp } from './health.ts';
 
 async function status(path: string, ready: boolean, silentMs: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { type Metrics, metricsContentType } from '#shared/telemetry';
+import { type Metrics, metricsContentType } from '#shared/base/telemetry';
 
 /** Every loop makes progress within three and a half minutes, whether its server answers or not. */
 const maxSilenceMs = 10 * 60_000;

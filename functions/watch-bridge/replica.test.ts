@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createLogger, createMetrics } from '#shared/base/telemetry';
 import { type Order, orders, shardOf } from '#shared/domain';
-import { createLogger, createMetrics } from '#shared/telemetry';
-import { FakeClock } from '../../shared/async/testing/fake-clock.ts';
+import { FakeClock } from '../../shared/base/async/testing/fake-clock.ts';
 import { order } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { type Replica, runReplica } from './replica.ts';
 
 const closers: (() => Promise<unknown> | unknown)[] = [];

@@ -1,4 +1,4 @@
-import { type Clock, steadyClock } from '#shared/async';
+import { type Clock, steadyClock } from '#shared/base/async';
 import type { Shard } from '#shared/domain';
 import { type Bridge, type BridgeOptions, startBridge } from './bridge.ts';
 import { shardLabels } from './bridge-metrics.ts';

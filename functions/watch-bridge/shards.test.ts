@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/base/meta';
+import { fc, runs } from '#shared/base/testing';
 import {
   type ArtifactWorkflow,
   type Duty,
@@ -8,9 +10,7 @@ import {
   type Shard,
   wholeShard,
 } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
-import { fc, runs } from '#shared/testing';
-import { FakeClock } from '../../shared/async/testing/fake-clock.ts';
+import { FakeClock } from '../../shared/base/async/testing/fake-clock.ts';
 import { Dispatcher } from './duties/dispatcher.ts';
 import { dutiesIn } from './testing/duties-in.ts';
 import { histories, World } from './testing/history.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import { failureMessage } from './watches.ts';
 
 describe('failureMessage', () => {

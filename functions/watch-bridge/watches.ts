@@ -1,3 +1,6 @@
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
+import type { Logger } from '#shared/base/telemetry';
 import {
   artifactTypes,
   artifactWorkflows,
@@ -15,10 +18,7 @@ import {
   workflows,
   workflowTemplates,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
-import type { Logger } from '#shared/telemetry';
+import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/kubernetes/client';
 import type { Change } from './duties/neighbours.ts';
 
 export interface WatchesOptions {

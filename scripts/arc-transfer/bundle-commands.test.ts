@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { chartYaml, packChart, seedChart } from '../../shared/transfer/testing/charts.ts';
 import { startWebServer } from '../../shared/transfer/testing/web-server.ts';
 import { run } from './program.ts';

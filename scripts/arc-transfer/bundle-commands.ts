@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
+import { bytesText } from '#shared/base/errors';
 import type { Job } from '#shared/domain';
-import { bytesText } from '#shared/errors';
 import { type ExportItem, inSession, loadBundles, secretsOfEndpoint, TransferError } from '#shared/transfer';
 import {
   bundleDestination,

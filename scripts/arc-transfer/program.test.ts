@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { digestOf } from '#shared/transfer';
 import { chartYaml, packChart, seedChart } from '../../shared/transfer/testing/charts.ts';
 import { attach } from '../../shared/transfer/testing/signing.ts';

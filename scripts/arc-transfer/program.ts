@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
+import { bytesText, maskSecrets, printableLines } from '#shared/base/errors';
 import type { Job } from '#shared/domain';
-import { bytesText, maskSecrets, printableLines } from '#shared/errors';
 import {
   type BatchResult,
   type Comparison,

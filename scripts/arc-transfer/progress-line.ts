@@ -1,4 +1,4 @@
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import type { Progress } from '#shared/transfer';
 
 /** A stream that may be a terminal. */

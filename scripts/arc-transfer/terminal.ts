@@ -1,6 +1,6 @@
 import os from 'node:os';
 import path from 'node:path';
-import { printable, printableJson } from '#shared/errors';
+import { printable, printableJson } from '#shared/base/errors';
 import type { CopyOptions } from '#shared/transfer';
 import { type Output, progressLine } from './progress-line.ts';
 

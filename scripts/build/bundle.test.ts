@@ -39,8 +39,8 @@ async function run(contents: string, env = {}): Promise<unknown[]> {
 describe('a bundle of a function', () => {
   it('logs errors with their class and the functions they went through', async () => {
     const lines = await run(`
-      import { ArcError } from '#shared/errors';
-      import { createLogger } from '#shared/telemetry';
+      import { ArcError } from '#shared/base/errors';
+      import { createLogger } from '#shared/base/telemetry';
       function refuses() { throw new ArcError('Conflict', 'lost'); }
       try { refuses(); } catch (err) { createLogger({ name: 'unit' }).error({ err }, 'failed'); }
     `);
@@ -51,7 +51,7 @@ describe('a bundle of a function', () => {
 
   it('makes and reads events, and refuses what is none', async () => {
     const lines = await run(`
-      import { parseEvent } from '#shared/events';
+      import { parseEvent } from '#shared/conduit/events';
       const headers = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 't' };
       console.log(JSON.stringify(parseEvent(headers, '')));
       try { parseEvent({ ...headers, 'ce-time': 'now' }, ''); } catch ({ code }) { console.log(JSON.stringify({ code })); }
@@ -86,7 +86,7 @@ describe('a bundle of a function', () => {
       ...{ users, contexts: [{ name: 'x', context: { cluster: 'c', user } }], 'current-context': 'x' },
     });
     const program = `
-      import { createKubeClient, programAccess } from '#shared/kube';
+      import { createKubeClient, programAccess } from '#shared/kubernetes/client';
       const kind = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
       const api = createKubeClient({ ...await programAccess(process.env), userAgent: 'unit' });
       const answer = await api.get(kind, { name: 'default' }).catch(({ code, message }) => ({ code, message }));

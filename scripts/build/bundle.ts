@@ -71,7 +71,11 @@ export async function buildFunctions(outDir: string): Promise<Bundle[]> {
 /** What programs load lazily to read a kubeconfig. */
 export async function bundleKubeconfig(outDir: string): Promise<Bundle> {
   const file = path.join(outDir, kubeconfigFile);
-  await build({ ...bundleSettings, entryPoints: ['shared/kube/kubeconfig/index.ts'], outfile: file });
+  await build({
+    ...bundleSettings,
+    entryPoints: ['shared/kubernetes/client/kubeconfig/index.ts'],
+    outfile: file,
+  });
   return { name: path.parse(kubeconfigFile).name, file, bytes: (await stat(file)).size };
 }
 
@@ -123,7 +127,7 @@ async function bundleStart(outDir: string): Promise<Bundle> {
 
 async function bundle(name: string, outDir: string, isProgram: boolean): Promise<Bundle> {
   const folder = path.join('functions', name);
-  const start = `import * as fn from './index.ts'; import { runMain } from '#shared/runtime'; await runMain(fn, '${name}');`;
+  const start = `import * as fn from './index.ts'; import { runMain } from '#shared/conduit/runtime'; await runMain(fn, '${name}');`;
   const file = path.join(outDir, `${name}.mjs`);
   await build({
     // As an entry point itself: `import './main.ts'` would be dropped, because package.json says `sideEffects: false`.

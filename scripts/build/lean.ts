@@ -20,7 +20,7 @@ export const leaveOut: Plugin = {
       contents: `export const createConfiguration = () => { throw new Error('this bundle has no API classes of client-node'); };
         export const ServerConfiguration = createConfiguration;`,
     }));
-    // Sign-in of the years before plugins: shared/kube/kubeconfig/auth-provider.ts lets nobody through to it.
+    // Sign-in of the years before plugins: shared/kubernetes/client/kubeconfig/auth-provider.ts lets nobody through to it.
     build.onLoad({ filter: /[\\/]client-node[\\/]dist[\\/](azure|gcp|oidc)_auth\.js$/ }, () => ({
       contents: `class None { isAuthProvider() { return false; } }
         export { None as AzureAuth, None as GoogleCloudPlatformAuth, None as OpenIDConnectAuth };`,
@@ -36,7 +36,7 @@ export const leaveOut: Plugin = {
       contents: `const none = function () { throw new Error('this bundle has no undici'); };
         module.exports = { Agent: none, ProxyAgent: none };`,
     }));
-    // Loggers in worker threads, which a bundle cannot start anyway (shared/telemetry says so).
+    // Loggers in worker threads, which a bundle cannot start anyway (shared/base/telemetry says so).
     build.onLoad({ filter: /[\\/]pino[\\/]lib[\\/]transport\.js$/ }, () => ({
       contents: "module.exports = () => { throw new Error('this bundle has no transports of pino'); };",
     }));

@@ -7,10 +7,10 @@ describe('the import rule', () => {
     ['functions/a/index.ts', './logic.ts'],
     ['functions/a/index.ts', 'hono'],
     ['scripts/start.ts', '../functions/a/index.ts'],
-    ['shared/embedded/broker/x.ts', '#shared/apiserver'],
-    ['shared/apiserver/a.ts', './representation/index.ts'],
-    ['shared/domain/x.ts', '#shared/errors'],
-    ['examples/a/x.ts', '#shared/apiserver'],
+    ['shared/local/broker/x.ts', '#shared/kubernetes/apiserver'],
+    ['shared/kubernetes/apiserver/a.ts', './representation/index.ts'],
+    ['shared/domain/x.ts', '#shared/base/errors'],
+    ['examples/a/x.ts', '#shared/kubernetes/apiserver'],
   ])('lets %s import %s', (file, target) => {
     expect(violationOf(file, target)).toBeUndefined();
   });
@@ -19,9 +19,9 @@ describe('the import rule', () => {
     ['functions/a/index.ts', '../b/index.ts', 'each other'],
     ['functions/a/index.ts', '../../scripts/start.ts', 'scripts'],
     ['functions/a/index.ts', '../../shared/domain/plan/plan.ts', 'door'],
-    ['shared/domain/x.ts', '#shared/kube', 'may import only'],
-    ['shared/storage/x.ts', '#shared/apiserver', 'may import only'],
-    ['shared/kube/x.ts', '../../functions/a/index.ts', 'bottom'],
+    ['shared/domain/x.ts', '#shared/kubernetes/client', 'may import only'],
+    ['shared/kubernetes/storage/x.ts', '#shared/kubernetes/apiserver', 'may import only'],
+    ['shared/kubernetes/client/x.ts', '../../functions/a/index.ts', 'bottom'],
     ['functions/a/index.ts', '../../test/fixtures/x.ts', 'test/'],
     ['examples/a/x.ts', '../../functions/b/index.ts', 'doors of shared'],
   ])('refuses that %s imports %s', (file, target, why) => {

@@ -1,31 +1,33 @@
 import path from 'node:path';
 import { isProduction, readTree } from './source-tree.ts';
 
-/** What each folder of shared/ may import from the others. Everyone may use `everywhere`. */
-const everywhere = ['meta', 'async', 'errors', 'telemetry', 'config'];
+/** Rooms of shared/ that every other room may import. */
+const everywhere = ['base/meta', 'base/async', 'base/errors', 'base/telemetry', 'base/config'];
+
+/** The rooms of shared/, wing by wing, lowest first, and what each may import beside `everywhere`. */
 const mayImport: Record<string, string[]> = {
-  meta: [],
-  async: [],
-  errors: [],
-  telemetry: [],
-  config: [],
-  address: [],
-  domain: ['address'],
-  events: ['domain'],
-  kube: [],
-  runtime: ['events', 'kube', 'domain'],
-  'function-kit': ['runtime', 'events', 'kube', 'domain'],
-  storage: [],
-  yaml: [],
-  apiserver: ['storage', 'yaml'],
-  embedded: ['apiserver', 'storage', 'events', 'kube', 'domain'],
-  transfer: ['address', 'yaml'],
-  testing: [],
+  'base/meta': [],
+  'base/async': [],
+  'base/errors': [],
+  'base/telemetry': [],
+  'base/config': [],
+  'base/yaml': [],
+  'base/testing': [],
+  'kubernetes/client': [],
+  'kubernetes/storage': [],
+  'kubernetes/apiserver': ['kubernetes/storage', 'base/yaml'],
+  'domain/address': [],
+  domain: ['domain/address'],
+  'conduit/events': ['domain'],
+  'conduit/runtime': ['conduit/events', 'kubernetes/client', 'domain'],
+  'conduit/function-kit': ['conduit/runtime', 'conduit/events', 'kubernetes/client', 'domain'],
+  transfer: ['domain/address', 'base/yaml'],
+  local: ['kubernetes/apiserver', 'kubernetes/storage', 'kubernetes/client', 'conduit/events', 'domain'],
 };
 
 /**
  * The rule of the tree: scripts -> functions -> shared, examples -> shared, never sideways between functions, inside shared only along
- * `mayImport`, and into another folder of shared only by its door (`#shared/<folder>`).
+ * `mayImport`, and into another room of shared only by its door (`#shared/<room>`).
  * @returns one line per violation: file, what it imports, what to do instead.
  */
 export async function checkImports(root: string): Promise<string[]> {
@@ -69,6 +71,8 @@ function sharedViolation(folder: string, to: { area: string; folder: string }): 
 }
 
 function placeOf(file: string): { area: string; folder: string } {
-  const [area = '', folder = ''] = file.split(/[\\/]/);
-  return { area, folder: area === 'scripts' || area === 'test' ? '' : folder };
+  const [area = '', folder = '', inner = ''] = file.split(/[\\/]/);
+  if (area === 'scripts' || area === 'test') return { area, folder: '' };
+  const room = `${folder}/${inner}`;
+  return { area, folder: area === 'shared' && room in mayImport ? room : folder };
 }

@@ -15,13 +15,15 @@ it('reports what every check finds in a bad tree', async () => {
     await mkdir(path.join(root, path.dirname(file)), { recursive: true });
     await writeFile(path.join(root, file), source);
   };
-  await write('shared/domain/a.ts', `import { b } from './b.ts';\nimport '#shared/kube';\n`);
+  await write('shared/domain/a.ts', `import { b } from './b.ts';\nimport '#shared/kubernetes/client';\n`);
   await write('shared/domain/b.ts', `export type { A } from './a.ts';\nawait import('./testing/c.ts');\n`);
   await write('shared/domain/testing/c.ts', '');
   for (let file = 0; file < 21; file += 1) await write(`functions/many/file-${file}.ts`, '');
 
   expect(await checkTree(root)).toEqual([
-    expect.stringContaining('shared/domain/a.ts imports #shared/kube: shared/domain may import only'),
+    expect.stringContaining(
+      'shared/domain/a.ts imports #shared/kubernetes/client: shared/domain may import only',
+    ),
     expect.stringContaining('functions/many has 21 source files'),
     expect.stringContaining('shared/domain/a.ts and shared/domain/b.ts import each other'),
     expect.stringContaining('shared/domain/b.ts imports ./testing/c.ts: only tests'),

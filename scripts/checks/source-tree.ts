@@ -4,7 +4,7 @@ import path from 'node:path';
 /** A TypeScript file of the tree. Paths are relative to the root, with forward slashes. */
 export interface SourceFile {
   file: string;
-  /** Specifiers as they are written: `./x.ts`, `#shared/kube`, `hono`. */
+  /** Specifiers as they are written: `./x.ts`, `#shared/kubernetes/client`, `hono`. */
   imports: readonly string[];
 }
 

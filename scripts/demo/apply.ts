@@ -1,3 +1,5 @@
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
 import {
   clusterArtifactTypes,
   clusterWorkflowTemplates,
@@ -6,9 +8,7 @@ import {
   orders,
   secrets,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Kind, KubeClient } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import type { Kind, KubeClient } from '#shared/kubernetes/client';
 
 const kinds: readonly Kind[] = [
   clusterArtifactTypes,

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
-import { type Registry, seedImage } from '#shared/embedded';
+import { type Registry, seedImage } from '#shared/local';
 import { digestOf } from '#shared/transfer';
 import type { Arrival, SourcedArtifact } from './sources.ts';
 

@@ -1,6 +1,6 @@
+import { ArcError } from '#shared/base/errors';
 import { type ArtifactStatus, type Order, orders } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { KubeClient } from '#shared/kube';
+import type { KubeClient } from '#shared/kubernetes/client';
 
 /** The Order's own account of one of its artifacts. */
 export type ShownArtifact = ArtifactStatus & { name: string };

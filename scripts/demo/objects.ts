@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 
 export const namespace = 'demo';
 const group = 'arc.opendefense.cloud/v1alpha1';

@@ -1,4 +1,4 @@
-import { type Registry, seedImage } from '#shared/embedded';
+import { type Registry, seedImage } from '#shared/local';
 import { registryURL, resolveDigest } from '#shared/transfer';
 import type { DemoArtifact, RegistryAccess } from './objects.ts';
 

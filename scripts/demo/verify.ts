@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import type { RegistryAccess } from './objects.ts';
 
 const manifestTypes = [

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import { digestOf } from '#shared/transfer';
 import type { DemoChart, WebFile } from './chart.ts';
 import type { SourcedArtifact } from './sources.ts';

@@ -1,4 +1,4 @@
-import { isoSeconds } from '#shared/meta';
+import { isoSeconds } from '#shared/base/meta';
 import { type Descriptor, digestOf, type Manifest, parseManifest } from '#shared/transfer';
 import type { Layer } from './layer.ts';
 import { programFolder } from './programs.ts';

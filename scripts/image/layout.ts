@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pack } from 'tar-stream';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import { blobContent, type Repository, type Session } from '#shared/transfer';
 import type { Image } from './assemble.ts';
 import { addEntry, type Entry } from './tar.ts';

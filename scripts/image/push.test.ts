@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, type RegistryOptions, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, type RegistryOptions, seedImage, startRegistry } from '#shared/local';
 import { digestOf, openSession, resolveDigest } from '#shared/transfer';
 import { assembleImage } from './assemble.ts';
 import { readBase } from './base.ts';

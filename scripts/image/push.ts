@@ -1,4 +1,4 @@
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
 import { copyBlob, putBlob, type Repository, type Session } from '#shared/transfer';
 import type { Image } from './assemble.ts';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import { type ImageLocation, parseReference } from '#shared/transfer';
 
 /**

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import type { Entry } from './tar.ts';
 
 /** Where Node is in the image. */

@@ -1,9 +1,9 @@
+import { ArcError } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
+import { settingsMap } from '#shared/conduit/function-kit';
 import { configMaps, features, namespaces } from '#shared/domain';
-import type { Manifest } from '#shared/embedded';
-import { ArcError } from '#shared/errors';
-import { settingsMap } from '#shared/function-kit';
-import type { KubeClient } from '#shared/kube';
-import { isRecord } from '#shared/meta';
+import type { KubeClient } from '#shared/kubernetes/client';
+import type { Manifest } from '#shared/local';
 import { conduitNamespace } from './identities.ts';
 
 /** The namespaces a user expects to be there: `default`, and the conduit's own. */

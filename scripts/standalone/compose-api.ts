@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
-import type { ApiServer, KindDefinition } from '#shared/apiserver';
 import { arcKinds, type Settings } from '#shared/domain';
+import type { ApiServer, KindDefinition } from '#shared/kubernetes/apiserver';
+import type { Store } from '#shared/kubernetes/storage';
 import {
   accessReviewKinds,
   clusterKinds,
@@ -9,8 +10,7 @@ import {
   type Manifest,
   rbacAuthorizer,
   rbacRules,
-} from '#shared/embedded';
-import type { Store } from '#shared/storage';
+} from '#shared/local';
 import { createArcApiServer } from '../../functions/api-server/index.ts';
 import { conduitNamespace, type Identities } from './identities.ts';
 

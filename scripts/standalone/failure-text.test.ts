@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import { failureText } from './failure-text.ts';
 
 describe('failureText', () => {

@@ -1,4 +1,4 @@
-import { ArcError, printable } from '#shared/errors';
+import { ArcError, printable } from '#shared/base/errors';
 
 /** What the system says, in words that tell what to do about it. */
 const hints: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { Fn } from '#shared/runtime';
+import type { Fn } from '#shared/conduit/runtime';
 import * as decomposeOrder from '../../functions/decompose-order/index.ts';
 import * as expireObjects from '../../functions/expire-objects/index.ts';
 import * as probeEndpoint from '../../functions/probe-endpoint/index.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import type { Authenticator, User } from '#shared/apiserver';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
+import type { Authenticator, User } from '#shared/kubernetes/apiserver';
 import { readIfPresent, writeWhole } from './state-files.ts';
 
 /** The namespace that the conduit's own ServiceAccounts live in. */

@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import {
   openEmbeddedStore,
   type Recovery,
   recoverEmbeddedStore,
   type Store,
   StoreDamaged,
-} from '#shared/storage';
+} from '#shared/kubernetes/storage';
 
 const storeIn = (folder: string) => path.join(folder, 'store');
 

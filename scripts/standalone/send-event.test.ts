@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ArcError } from '#shared/base/errors';
+import { type StepEvent, stepEvent, toBinaryRequest } from '#shared/conduit/events';
+import { type Served, serveFunction } from '#shared/conduit/runtime';
 import { orders } from '#shared/domain';
-import { startBroker } from '#shared/embedded';
-import { ArcError } from '#shared/errors';
-import { type StepEvent, stepEvent, toBinaryRequest } from '#shared/events';
-import { createKubeClient } from '#shared/kube';
-import { type Served, serveFunction } from '#shared/runtime';
+import { createKubeClient } from '#shared/kubernetes/client';
+import { startBroker } from '#shared/local';
 import { sendInProcess, sinkOf } from './send-event.ts';
 
 const quiet = pino({ level: 'silent' });

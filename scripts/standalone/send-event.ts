@@ -1,8 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 import { setImmediate as turn } from 'node:timers/promises';
-import { untilAborted } from '#shared/async';
-import { type Broker, type Post, type SendPost, sendOverHttp } from '#shared/embedded';
-import type { Served } from '#shared/runtime';
+import { untilAborted } from '#shared/base/async';
+import type { Served } from '#shared/conduit/runtime';
+import { type Broker, type Post, type SendPost, sendOverHttp } from '#shared/local';
 import type { LocalSink } from '../../functions/watch-bridge/index.ts';
 
 /** Told of each event that is given to a function: `{ request: { headers } }`, as `http.server.request.start` is of one over the wire. */

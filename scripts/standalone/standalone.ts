@@ -1,8 +1,18 @@
 import path from 'node:path';
 import tls from 'node:tls';
 import type { Logger } from 'pino';
-import { inProcess, serve } from '#shared/apiserver';
+import { createMetrics } from '#shared/base/telemetry';
+import { keepHeapSmall, type Served, serveFunction } from '#shared/conduit/runtime';
 import type { Settings } from '#shared/domain';
+import { inProcess, serve } from '#shared/kubernetes/apiserver';
+import {
+  createKubeClient,
+  createTransport,
+  type KubeClient,
+  nodeFetch,
+  type Transport,
+} from '#shared/kubernetes/client';
+import type { Store } from '#shared/kubernetes/storage';
 import {
   createLiveLogs,
   type Destination,
@@ -12,11 +22,7 @@ import {
   startCronController,
   startExecutor,
   startGarbageCollector,
-} from '#shared/embedded';
-import { createKubeClient, createTransport, type KubeClient, nodeFetch, type Transport } from '#shared/kube';
-import { keepHeapSmall, type Served, serveFunction } from '#shared/runtime';
-import type { Store } from '#shared/storage';
-import { createMetrics } from '#shared/telemetry';
+} from '#shared/local';
 import { followSettings } from '../../functions/api-server/operator/follow-settings.ts';
 import { startBridge } from '../../functions/watch-bridge/index.ts';
 import { ensureNamespaces, ensureSettings } from './bootstrap.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Manifest, withComponent } from '#shared/embedded';
+import { type Manifest, withComponent } from '#shared/local';
 
 /** What can be switched off: `no-<name>` is a component in knative/components. */
 export const switches = ['cron', 'ttl', 'probes', 'log-tail', 'domain-events'] as const;

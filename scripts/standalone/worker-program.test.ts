@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLogger } from '#shared/telemetry';
+import { createLogger } from '#shared/base/telemetry';
 import { withWorker } from './worker-program.ts';
 
 const log = createLogger({ name: 'unit', level: 'silent' });

@@ -1,7 +1,7 @@
 /** The API server as it runs in a cluster, which is asked over IPC how long its event loop was held up. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { readConfig } from '#shared/config';
-import { createLogger } from '#shared/telemetry';
+import { readConfig } from '#shared/base/config';
+import { createLogger } from '#shared/base/telemetry';
 import { lineOutput } from '../../functions/api-server/line-output.ts';
 import { runApiServer } from '../../functions/api-server/program.ts';
 import { settings } from '../../functions/api-server/settings.ts';

@@ -1,5 +1,5 @@
 import { orders } from '#shared/domain';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
 import { followOrder } from '../../scripts/demo/follow.ts';
 import { namespace, platformObjects, tenantObjects } from '../../scripts/demo/objects.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
 import { artifactWorkflows, namespaces, orders } from '#shared/domain';
 import { connect } from '../../scripts/arcctl/core/session.ts';
 import { startDashboard } from '../../scripts/arcctl/dashboard/serve.ts';

@@ -1,5 +1,5 @@
 /** `standalone-child <folder> [<settings as JSON>]`: a standalone that counts what goes to its store and over HTTP; tells it when asked over IPC. */
-import { createLogger } from '#shared/telemetry';
+import { createLogger } from '#shared/base/telemetry';
 import { startStandalone } from '../../scripts/standalone/standalone.ts';
 import { countStore, type StoreCount } from '../fixtures/counted-store.ts';
 import { countExchanges, noteAnswers } from './cost/exchange-count.ts';

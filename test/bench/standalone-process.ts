@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { KubeClient } from '#shared/kube';
+import type { KubeClient } from '#shared/kubernetes/client';
 import type { StandaloneOptions } from '../../scripts/standalone/standalone.ts';
 import type { StoreCount } from '../fixtures/counted-store.ts';
 import { connect } from '../fixtures/standalone/connect.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
 import { annotations, type Order, orders } from '#shared/domain';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
-import { ArcError } from '#shared/errors';
-import type { KubeClient } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import type { KubeClient } from '#shared/kubernetes/client';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
 import { followOrder } from '../../scripts/demo/follow.ts';
 import { platformObjects, tenantObjects } from '../../scripts/demo/objects.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/base/meta';
+import { fc, runs } from '#shared/base/testing';
 import { events, orders } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
-import { fc, runs } from '#shared/testing';
 import {
   endpoint,
   namespace,

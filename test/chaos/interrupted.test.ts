@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc, runs, timeoutOf } from '#shared/testing';
+import { fc, runs, timeoutOf } from '#shared/base/testing';
 import { expectedOf, outcomeOf } from './model/outcome.ts';
 import { type Scenario, scenarios, worldOf } from './model/scenarios.ts';
 import type { Work, World } from './model/world.ts';

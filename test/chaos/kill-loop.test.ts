@@ -4,13 +4,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/base/meta';
+import { randomIntegers, runs, timeoutOf } from '#shared/base/testing';
 import { endpoints, namespaces, type Order, orders, secrets } from '#shared/domain';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
-import type { KubeObject } from '#shared/meta';
-import { randomIntegers, runs, timeoutOf } from '#shared/testing';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 
 const kills = runs(3);

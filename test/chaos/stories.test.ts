@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc, runs, timeoutOf } from '#shared/testing';
+import { fc, runs, timeoutOf } from '#shared/base/testing';
 import { faultsOf } from './model/oracle.ts';
 import { play, type Story } from './model/story.ts';
 

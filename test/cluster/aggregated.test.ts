@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import path from 'node:path';
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import type { AggregatedServer } from '../fixtures/cluster/aggregated-server.ts';
 import { type Cluster, describeCluster, startCluster } from '../fixtures/cluster/cluster.ts';
 import type { ControlPlane } from '../fixtures/cluster/control-plane.ts';

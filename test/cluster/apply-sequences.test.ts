@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fc, runs, seed, timeoutOf } from '#shared/testing';
+import { fc, runs, seed, timeoutOf } from '#shared/base/testing';
 import { createNamespace } from '../conformance/judge.ts';
 import { type Pair, startPair } from '../conformance/pair.ts';
 import { gadget } from '../conformance/sequences/gadget.ts';

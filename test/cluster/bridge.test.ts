@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type AggregatedServer, startAggregated } from '../fixtures/cluster/aggregated-server.ts';
 import { argoDefinitions } from '../fixtures/cluster/argo-definitions.ts';
 import { describeCluster } from '../fixtures/cluster/cluster.ts';

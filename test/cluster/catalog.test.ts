@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { openSession } from '#shared/transfer';
 import { copyImage } from '../../shared/transfer/testing/copy-image.ts';
 import {

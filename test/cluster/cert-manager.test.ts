@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { isGoodAuthority, isGoodLeaf } from '../../functions/certificate-issuer/certificate.ts';
 import { leaves } from '../../functions/certificate-issuer/leaves.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { routeTo } from '../fixtures/cluster/aggregated-server.ts';
 import { type ApiServerProcess, startApiServer } from '../fixtures/cluster/api-server-process.ts';
 import { type Manifest, render, startCertManager } from '../fixtures/cluster/cert-manager.ts';

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { seedImage, startRegistry } from '#shared/embedded';
+import { seedImage, startRegistry } from '#shared/local';
 import { createAddressGuard, probeServer, type TlsSettings } from '#shared/transfer';
 import { transferJob } from '../../functions/transfer-worker/transfer-job.ts';
-import { type Authority, createAuthority } from '../../shared/testing/authority.ts';
+import { type Authority, createAuthority } from '../../shared/base/testing/authority.ts';
 import { loopbackRanges } from '../../shared/transfer/http/address-ranges.ts';
 import {
   type RegistryProcess,

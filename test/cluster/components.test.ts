@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import * as z from 'zod';
-import { parseManifests } from '#shared/embedded';
+import { parseManifests } from '#shared/local';
 
 const assets = process.env.KUBEBUILDER_ASSETS;
 const run = promisify(execFile);

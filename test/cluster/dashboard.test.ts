@@ -6,8 +6,8 @@ import { endpoints, namespaces, type OrderStatus, orders } from '#shared/domain'
 import { connect } from '../../scripts/arcctl/core/session.ts';
 import { type Dashboard, startDashboard } from '../../scripts/arcctl/dashboard/serve.ts';
 import { quietIo } from '../../scripts/arcctl/testing/quiet-io.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { endpoint, order } from '../../shared/domain/testing/objects.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
 import { browserProgram, hasBrowser, openBrowser } from '../fixtures/browser.ts';
 import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAuthority } from '../../shared/testing/authority.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { createAuthority } from '../../shared/base/testing/authority.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import {
   arcPath,
   type Cluster,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderConfiguration, workflowFor } from '#shared/domain';
-import { loadManifests } from '#shared/embedded';
+import { loadManifests } from '#shared/local';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { unreleased } from '../../shared/domain/submission/release.ts';
 import { artifactWorkflow, endpoint } from '../../shared/domain/testing/objects.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
 import { argoDefinitions } from '../fixtures/cluster/argo-definitions.ts';
 import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/cluster/control-plane.ts';
 import type { Body, HttpsClient } from '../fixtures/http/https-client.ts';

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it, vi } from 'vitest';
-import { largestObjectBytes } from '#shared/meta';
-import { cacheStore, openEtcdStore, type Store } from '#shared/storage';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { largestObjectBytes } from '#shared/base/meta';
+import { cacheStore, openEtcdStore, type Store } from '#shared/kubernetes/storage';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { describeStore, type StoreUnderTest } from '../contract/store.ts';
 import { bytes, written } from '../contract/store-support.ts';
 import { startEtcdCluster } from '../fixtures/etcd/cluster.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEtcdStore } from '#shared/storage';
-import { type Authority, createAuthority } from '../../shared/testing/authority.ts';
+import { openEtcdStore } from '#shared/kubernetes/storage';
+import { type Authority, createAuthority } from '../../shared/base/testing/authority.ts';
 import { type EtcdProcess, startEtcd } from '../fixtures/etcd/process.ts';
 import { compare, startLanes } from './etcd-writers.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { ArcError } from '#shared/errors';
-import type { Store, StoredItem, StoreEvent } from '#shared/storage';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { ArcError } from '#shared/base/errors';
+import type { Store, StoredItem, StoreEvent } from '#shared/kubernetes/storage';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { bytes, line, written } from '../contract/store-support.ts';
 
 /** The answers that writers got to their writes, to be compared with watches and lists. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { configMaps, orders, parts, sendPart } from '../contract/api-corpus.ts';
 import { describeCluster } from '../fixtures/cluster/cluster.ts';
 import { type ControlPlane, startControlPlane } from '../fixtures/cluster/control-plane.ts';

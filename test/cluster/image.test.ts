@@ -2,11 +2,11 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { seedImage, startRegistry } from '#shared/embedded';
+import { seedImage, startRegistry } from '#shared/local';
 import { findRuntime } from '../../scripts/image/runtime.ts';
 import { tarOf } from '../../scripts/image/tar.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import type { Job } from '../../shared/domain/index.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
 import { type ControlPlane, startControlPlane } from '../fixtures/cluster/control-plane.ts';
 import { runImage, startInImage, unpackLayout } from '../fixtures/image/image-root.ts';
 import {

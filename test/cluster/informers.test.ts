@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import {
   arcPath,
   type Cluster,

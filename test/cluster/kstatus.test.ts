@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { applyMergePatch, type KubeObject } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   type EndpointStatus,
@@ -9,7 +10,6 @@ import {
   phaseOf,
   syncedStatus,
 } from '#shared/domain';
-import { applyMergePatch, type KubeObject } from '#shared/meta';
 import { artifactWorkflow, endpoint, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { reachedStates } from '../chaos/model/states.ts';
 import {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { seedImage, startRegistry } from '#shared/embedded';
+import { seedImage, startRegistry } from '#shared/local';
 import { copyImage } from '../../shared/transfer/testing/copy-image.ts';
 import {
   crane,

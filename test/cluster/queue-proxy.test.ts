@@ -4,8 +4,8 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { stepEvent, toBinaryRequest } from '#shared/events';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { stepEvent, toBinaryRequest } from '#shared/conduit/events';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type NetworkNamespace, startNetworkNamespace } from '../fixtures/cluster/network-namespace.ts';
 import type { Program } from '../fixtures/program.ts';
 

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { storagePrefix } from '#shared/apiserver';
 import { group, parseSettings } from '#shared/domain';
-import { cacheStore, openEtcdStore, type Store } from '#shared/storage';
+import { storagePrefix } from '#shared/kubernetes/apiserver';
+import { cacheStore, openEtcdStore, type Store } from '#shared/kubernetes/storage';
 import { createArcApiServer } from '../../functions/api-server/index.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type EtcdProcess, startEtcd } from '../fixtures/etcd/process.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS;

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { seedImage, startRegistry } from '#shared/embedded';
+import { seedImage, startRegistry } from '#shared/local';
 import { digestOf, type Policy } from '#shared/transfer';
 import { transferPredicate } from '../../shared/transfer/attest/statement.ts';
 import { type CopyRequest, copyImage } from '../../shared/transfer/testing/copy-image.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDelivery } from '../../functions/watch-bridge/delivery/delivery.ts';
 import type { Sink } from '../../functions/watch-bridge/delivery/sink.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type AggregatedServer, startAggregated } from '../fixtures/cluster/aggregated-server.ts';
 import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/cluster/control-plane.ts';
 import { type GuardedBroker, startGuardedBroker } from '../fixtures/knative/guarded-broker.ts';

@@ -1,4 +1,4 @@
-import type { KindDefinition } from '#shared/apiserver';
+import type { KindDefinition } from '#shared/kubernetes/apiserver';
 
 type Json = Record<string, unknown>;
 

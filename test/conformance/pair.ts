@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { KindDefinition } from '#shared/apiserver';
+import type { KindDefinition } from '#shared/kubernetes/apiserver';
 import { loadPki } from '../../scripts/standalone/pki.ts';
 import { Client, type Server } from './client.ts';
 import { prepare } from './prepare.ts';

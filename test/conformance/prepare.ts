@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KindDefinition } from '#shared/apiserver';
 import { arcKinds } from '#shared/domain';
+import type { KindDefinition } from '#shared/kubernetes/apiserver';
 import type { Client } from './client.ts';
 import { crdOf } from './crds.ts';
 

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pki } from '../../scripts/standalone/pki.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { startEtcd } from '../fixtures/etcd/process.ts';
 import { freePorts, type Program, start } from '../fixtures/program.ts';
 import { Client, type Server } from './client.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { type KindDefinition, serve, type User } from '#shared/apiserver';
-import { clusterKinds } from '#shared/embedded';
-import { ArcError } from '#shared/errors';
-import { openEmbeddedStore } from '#shared/storage';
+import { ArcError } from '#shared/base/errors';
+import { type KindDefinition, serve, type User } from '#shared/kubernetes/apiserver';
+import { openEmbeddedStore } from '#shared/kubernetes/storage';
+import { clusterKinds } from '#shared/local';
 import { createArcApiServer } from '../../functions/api-server/index.ts';
 import type { Pki } from '../../scripts/standalone/pki.ts';
 import type { Server } from './client.ts';

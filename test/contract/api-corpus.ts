@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canonicalJson } from '../../shared/meta/json.ts';
+import { canonicalJson } from '../../shared/base/meta/json.ts';
 import type { Body, HttpsClient, WatchEvent } from '../fixtures/http/https-client.ts';
 
 /** What the corpus is sent to: the fake API or a real server. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Broker, parseTriggers, startBroker } from '#shared/embedded';
-import { createLogger } from '#shared/telemetry';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { createLogger } from '#shared/base/telemetry';
+import { type Broker, parseTriggers, startBroker } from '#shared/local';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import {
   event,
   exchanges,

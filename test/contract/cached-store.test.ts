@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { cacheStore, openEmbeddedStore, type Store } from '#shared/storage';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { cacheStore, openEmbeddedStore, type Store } from '#shared/kubernetes/storage';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { describeStore, type StoreUnderTest } from './store.ts';
 
 describeStore('the cached store over the embedded one', open);

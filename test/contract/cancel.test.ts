@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, group, orders, type Workflow, workflows } from '#shared/domain';
-import { loadManifests, rbacAuthorizer } from '#shared/embedded';
+import { loadManifests, rbacAuthorizer } from '#shared/local';
 import { namespace, order } from '../../shared/domain/testing/objects.ts';
 import {
   fresh,

@@ -11,7 +11,7 @@ import {
 } from '@kubernetes/client-node';
 import pMap from 'p-map';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
 
 // The JavaScript client of the Kubernetes project: it knows nothing of ours.

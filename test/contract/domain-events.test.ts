@@ -3,6 +3,16 @@ import { serve } from '@hono/node-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
+import type { KubeObject } from '#shared/base/meta';
+import {
+  dataSchemaOf,
+  domainEventNames,
+  domainEventSchemas,
+  domainEventType,
+  eventSource,
+  stepEvent,
+  toBinaryRequest,
+} from '#shared/conduit/events';
 import {
   artifactWorkflows,
   conduitNamespace,
@@ -13,20 +23,10 @@ import {
   type Workflow,
   workflows,
 } from '#shared/domain';
-import type { Manifest } from '#shared/embedded';
-import {
-  dataSchemaOf,
-  domainEventNames,
-  domainEventSchemas,
-  domainEventType,
-  eventSource,
-  stepEvent,
-  toBinaryRequest,
-} from '#shared/events';
-import type { KubeClient } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import type { KubeClient } from '#shared/kubernetes/client';
+import type { Manifest } from '#shared/local';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { namespace, order } from '../../shared/domain/testing/objects.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
 import {
   type Api,
   fresh,

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#shared/storage';
-import { fc, randomIntegers, runs, timeoutOf } from '#shared/testing';
+import { fc, randomIntegers, runs, timeoutOf } from '#shared/base/testing';
+import { openEmbeddedStore } from '#shared/kubernetes/storage';
 import type { Opened } from './store-opener.ts';
 import { written } from './store-support.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { openEmbeddedStore } from '#shared/storage';
+import { openEmbeddedStore } from '#shared/kubernetes/storage';
 
 const filler = fileURLToPath(new URL('./store-filler.ts', import.meta.url));
 

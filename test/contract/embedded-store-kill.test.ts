@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedStore, type Store } from '#shared/storage';
-import { randomIntegers, runs, timeoutOf } from '#shared/testing';
+import { randomIntegers, runs, timeoutOf } from '#shared/base/testing';
+import { openEmbeddedStore, type Store } from '#shared/kubernetes/storage';
 import { eventsAfter } from './store-support.ts';
 
 const writer = fileURLToPath(new URL('./store-writer.ts', import.meta.url));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openEmbeddedStore } from '#shared/storage';
+import { openEmbeddedStore } from '#shared/kubernetes/storage';
 
 const writer = fileURLToPath(new URL('./store-writer.ts', import.meta.url));
 /** Where this user may: as the first process of a pid namespace of its own, as in a container. The mount namespace is removed with it. */

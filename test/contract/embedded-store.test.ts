@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbeddedStore } from '#shared/storage';
+import { openEmbeddedStore } from '#shared/kubernetes/storage';
 import { describeStore, type StoreUnderTest } from './store.ts';
 
 describeStore('the embedded store', open);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { fakeApiClient } from '../fixtures/http/fake-api-client.ts';
 import { type HttpsClient, httpsClient } from '../fixtures/http/https-client.ts';
 import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';

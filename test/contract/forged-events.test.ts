@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/base/meta';
 import {
   artifactWorkflows,
   endpoints,
@@ -9,8 +10,7 @@ import {
   steps,
   workflows,
 } from '#shared/domain';
-import type { Kind, KubeClient } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import type { Kind, KubeClient } from '#shared/kubernetes/client';
 import { namespace, order, secret } from '../../shared/domain/testing/objects.ts';
 import {
   type Api,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { isRecord } from '#shared/base/meta';
 import { arcKinds } from '#shared/domain';
-import { isRecord } from '#shared/meta';
 
 /** An input of which there is a smaller and a larger one: whatever the server does with it may take time in proportion to `size`. */
 export interface Growing {

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runs } from '#shared/base/testing';
 import { arcKinds } from '#shared/domain';
-import { runs } from '#shared/testing';
-import { kinds, startTestServer, type TestServer } from '../../shared/apiserver/testing/test-server.ts';
+import {
+  kinds,
+  startTestServer,
+  type TestServer,
+} from '../../shared/kubernetes/apiserver/testing/test-server.ts';
 import { baseObjects, type Growing, growingInputs } from './growing-input.ts';
 
 /** So much CPU time, in ms, says nothing: a collection of garbage may fall into it. */

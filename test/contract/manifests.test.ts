@@ -3,9 +3,9 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
+import { times } from '#shared/conduit/runtime';
 import { type Step, stepNames, steps } from '#shared/domain';
-import { loadManifests } from '#shared/embedded';
-import { times } from '#shared/runtime';
+import { loadManifests } from '#shared/local';
 import { leaseName } from '../../functions/watch-bridge/replica.ts';
 
 const base = 'knative/base';

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { loadManifests } from '#shared/embedded';
+import { loadManifests } from '#shared/local';
 
 const labels = z.record(z.string(), z.string());
 const expression = z.strictObject({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/base/errors';
 import {
   artifactWorkflows,
   conduitNamespace,
@@ -8,7 +9,6 @@ import {
   secrets,
   workflows,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import { namespace, order, secret } from '../../shared/domain/testing/objects.ts';
 import {
   fresh,

@@ -1,4 +1,4 @@
-import { openEmbeddedStore } from '#shared/storage';
+import { openEmbeddedStore } from '#shared/kubernetes/storage';
 
 /**
  * The process whose disk is full: run under a limit of file size, it writes until the store refuses, reads, tries

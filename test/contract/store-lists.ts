@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ListOptions, Store } from '#shared/storage';
+import type { ListOptions, Store } from '#shared/kubernetes/storage';
 import { bytes, type OpenStore, text, withStore, written } from './store-support.ts';
 
 /** Lists: ranges, pages, the past. */

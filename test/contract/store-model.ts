@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Store, StoreEvent, WriteResult } from '#shared/storage';
-import { fc, runs } from '#shared/testing';
+import { fc, runs } from '#shared/base/testing';
+import type { Store, StoreEvent, WriteResult } from '#shared/kubernetes/storage';
 import { bytes, eventsAfter, line, type OpenStore, text, withStore } from './store-support.ts';
 
 /** A write to one of a few keys; `fresh` expects the revision that is there, otherwise one that is not. */

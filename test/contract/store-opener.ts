@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import { ArcError } from '#shared/errors';
-import { openEmbeddedStore, recoverEmbeddedStore, type StoredItem } from '#shared/storage';
+import { ArcError } from '#shared/base/errors';
+import { openEmbeddedStore, recoverEmbeddedStore, type StoredItem } from '#shared/kubernetes/storage';
 
 /** What one folder was found to hold. */
 export interface Opened {

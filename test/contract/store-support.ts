@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Store, StoreEvent, WatchBatch, WriteResult } from '#shared/storage';
+import type { Store, StoreEvent, WatchBatch, WriteResult } from '#shared/kubernetes/storage';
 
 /** An empty store for one test, and ways to lose and find it again. */
 export interface StoreUnderTest {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Store } from '#shared/storage';
+import type { Store } from '#shared/kubernetes/storage';
 import {
   batchesUntil,
   bytes,

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { openEmbeddedStore, type Store } from '#shared/storage';
+import { openEmbeddedStore, type Store } from '#shared/kubernetes/storage';
 
 /** The process that the kill test kills: writes without end and says on stdout, a line each, what was acknowledged. */
 const [folder = ''] = process.argv.slice(2);

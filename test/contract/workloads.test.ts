@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
+import { etcdRequestBytes } from '#shared/base/meta';
 import { parseDuration } from '#shared/domain';
-import { manifestFiles } from '#shared/embedded';
-import { etcdRequestBytes } from '#shared/meta';
+import { manifestFiles } from '#shared/local';
 import { workerOptions } from '../../scripts/standalone/worker-program.ts';
 
 const security = z.looseObject({

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { arcKinds } from '#shared/domain';
-import { loadManifests } from '#shared/embedded';
+import { loadManifests } from '#shared/local';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const page = await readFile(path.join(root, 'docs/architecture.md'), 'utf8');

@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seedImage, startRegistry } from '#shared/embedded';
+import { seedImage, startRegistry } from '#shared/local';
 import { bundleInstalled } from '../../scripts/build/bundle.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { collect } from '../fixtures/program.ts';
 import {
   type Conduit,

@@ -14,8 +14,8 @@ import {
   secrets,
   workflows,
 } from '#shared/domain';
-import { seedImage } from '#shared/embedded';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { seedImage } from '#shared/local';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type Conduit, password, startConduit, type Tenant } from '../fixtures/standalone/conduit.ts';
 
 const app = { type: 'light', spec: { image: 'team/app:1.0' } };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { endpoints, secrets } from '#shared/domain';
-import { seedImage } from '#shared/embedded';
-import { type Authority, createAuthority } from '../../shared/testing/authority.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { seedImage } from '#shared/local';
+import { type Authority, createAuthority } from '../../shared/base/testing/authority.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { startTlsFront, type TlsFront } from '../../shared/transfer/testing/tls-front.ts';
 import {
   type Conduit,

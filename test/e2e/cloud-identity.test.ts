@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseManifests, type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { parseManifests, type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
 import { type Aws, awsServices } from '../../shared/transfer/testing/aws.ts';
 import { type Azure, azureServices } from '../../shared/transfer/testing/azure.ts';

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seedImage } from '#shared/embedded';
+import { seedImage } from '#shared/local';
 import { createProgram } from '../../scripts/arcctl/program.ts';
 import { type QuietIo, quietIo } from '../../scripts/arcctl/testing/quiet-io.ts';
 import { signIn, visit } from '../../scripts/arcctl/testing/visit.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type Conduit, startConduit, type Tenant } from '../fixtures/standalone/conduit.ts';
 
 const image = { platforms: ['linux/amd64'], layers: 1, layerBytes: 32 * 1024, signature: false };

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eachBounded } from '#shared/async';
+import { eachBounded } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import { timeoutOf } from '#shared/base/testing';
+import type { Context, StepEvent } from '#shared/conduit/runtime';
 import { artifactWorkflows, finalizers, labels, namespaces, type Order, orders } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Context, StepEvent } from '#shared/runtime';
-import { cacheStore } from '#shared/storage';
-import { timeoutOf } from '#shared/testing';
+import { cacheStore } from '#shared/kubernetes/storage';
 import { functions } from '../../scripts/standalone/functions.ts';
+import { contextOf, eventOf } from '../../shared/conduit/runtime/testing/handler-context.ts';
 import { artifactWorkflow, namespace, order } from '../../shared/domain/testing/objects.ts';
-import { FakeApi } from '../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../shared/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { countStore, type StoreCount } from '../fixtures/counted-store.ts';
 import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
 

@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clusterArtifactTypes, type Order, secrets } from '#shared/domain';
-import type { FaultRule } from '#shared/embedded';
-import { seedImage } from '#shared/embedded';
-import { eventually } from '../../shared/testing/eventually.ts';
+import type { FaultRule } from '#shared/local';
+import { seedImage } from '#shared/local';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import {
   type Conduit,
   password,

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { settingsMap } from '#shared/conduit/function-kit';
 import { clusterArtifactTypes, configMaps, endpoints, type Order, textDigest } from '#shared/domain';
-import { parseManifests, seedImage } from '#shared/embedded';
-import { settingsMap } from '#shared/function-kit';
+import { parseManifests, seedImage } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
 import { attach, payloadLayer, payloadOf, signed } from '../../shared/transfer/testing/signing.ts';
 import { type Conduit, password, startConduit, username } from '../fixtures/standalone/conduit.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { settingsMap } from '#shared/conduit/function-kit';
 import { artifactWorkflows, configMaps, type Order, orders } from '#shared/domain';
-import { settingsMap } from '#shared/function-kit';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type Conduit, startConduit } from '../fixtures/standalone/conduit.ts';
 
 let conduit: Conduit;

@@ -12,7 +12,7 @@ import {
   secrets,
   workflows,
 } from '#shared/domain';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type Conduit, startConduit, type Tenant } from '../fixtures/standalone/conduit.ts';
 
 let conduit: Conduit;

@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, orders } from '#shared/domain';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 
 describe('npm start that is told to end while an artifact is being moved', () => {

@@ -5,10 +5,10 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, orders, pods } from '#shared/domain';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
 import { platformObjects } from '../../scripts/demo/objects.ts';
-import { eventually } from '../../shared/testing/eventually.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 
 const account = { username: 'mover', password: 'pass-of-the-team' };

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { serve } from '@hono/node-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { createApiServer, type KindDefinition } from '#shared/apiserver';
-import { createKubeClient, type Kind, type KubeClient } from '#shared/kube';
-import { openEmbeddedStore } from '#shared/storage';
-import { createLogger } from '#shared/telemetry';
-import { eventually } from '../../../shared/testing/eventually.ts';
+import { createLogger } from '#shared/base/telemetry';
+import { createApiServer, type KindDefinition } from '#shared/kubernetes/apiserver';
+import { createKubeClient, type Kind, type KubeClient } from '#shared/kubernetes/client';
+import { openEmbeddedStore } from '#shared/kubernetes/storage';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { startArcServer } from '../testing/arc-server.ts';
 import { followClusterQuotas, type ResourceQuota } from './cluster-quotas.ts';
 

@@ -1,9 +1,9 @@
-import type { HardLimit } from '#shared/apiserver';
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
+import type { Logger } from '#shared/base/telemetry';
 import { arcKinds, group, parseQuantity } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { type Kind, type KubeClient, listWatch } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
-import type { Logger } from '#shared/telemetry';
+import type { HardLimit } from '#shared/kubernetes/apiserver';
+import { type Kind, type KubeClient, listWatch } from '#shared/kubernetes/client';
 
 /** A ResourceQuota as far as it limits our kinds. */
 export interface ResourceQuota extends KubeObject {

@@ -1,6 +1,6 @@
-import type { AdmissionPlugin } from '#shared/apiserver';
+import { isRecord } from '#shared/base/meta';
 import { group, isOn, type Order, type Settings } from '#shared/domain';
-import { isRecord } from '#shared/meta';
+import type { AdmissionPlugin } from '#shared/kubernetes/apiserver';
 
 /**
  * Gives a new Order the operator's `defaults.ttl` where it sets none, so that it can be seen, and warns of fields of an Order that

@@ -1,8 +1,8 @@
+import { ArcError } from '#shared/base/errors';
+import type { Logger, Metrics } from '#shared/base/telemetry';
+import { knownSettings, settingsMap } from '#shared/conduit/function-kit';
 import { type ConfigMap, configMaps, type Settings } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { knownSettings, settingsMap } from '#shared/function-kit';
-import { type KubeClient, listWatch } from '#shared/kube';
-import type { Logger, Metrics } from '#shared/telemetry';
+import { type KubeClient, listWatch } from '#shared/kubernetes/client';
 
 export interface FollowedSettings {
   current(): Settings;

@@ -1,4 +1,4 @@
-import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/apiserver';
+import type { Cause } from '#shared/base/errors';
 import {
   type ArtifactWorkflow,
   artifactWorkflowLimitCauses,
@@ -10,7 +10,7 @@ import {
   orderLimitCauses,
   type Settings,
 } from '#shared/domain';
-import type { Cause } from '#shared/errors';
+import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/kubernetes/apiserver';
 import { invalidObject } from '../invalid-object.ts';
 
 /** Most problems of one object that are named. */

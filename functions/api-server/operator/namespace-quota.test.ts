@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { randomIntegers } from '#shared/base/testing';
 import { arcKinds, namespaceLimits, parseSettings } from '#shared/domain';
-import { randomIntegers } from '#shared/testing';
 import { type Answer, type ArcServer, startArcServer } from '../testing/arc-server.ts';
 
 const apiVersion = 'arc.opendefense.cloud/v1alpha1';

@@ -1,4 +1,3 @@
-import type { QuotaOptions } from '#shared/apiserver';
 import {
   conduitNamespace,
   group,
@@ -7,6 +6,7 @@ import {
   settingsName,
   writeRateLimit,
 } from '#shared/domain';
+import type { QuotaOptions } from '#shared/kubernetes/apiserver';
 import type { ClusterQuotas } from './cluster-quotas.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { AdmissionPlugin, AdmissionRequest, KubeObject } from '#shared/apiserver';
+import { ArcError } from '#shared/base/errors';
 import {
   annotations,
   conduitNamespace,
@@ -7,7 +7,7 @@ import {
   type Order,
   type Settings,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
+import type { AdmissionPlugin, AdmissionRequest, KubeObject } from '#shared/kubernetes/apiserver';
 
 /** So many minutes' worth may be run again at once. */
 const burstMinutes = 10;

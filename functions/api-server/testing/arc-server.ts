@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { KubeObject } from '#shared/apiserver';
-import { openEmbeddedStore, type Store } from '#shared/storage';
+import type { KubeObject } from '#shared/kubernetes/apiserver';
+import { openEmbeddedStore, type Store } from '#shared/kubernetes/storage';
 import { type ArcApiServerOptions, createArcApiServer } from '../index.ts';
 
 /** An answer: an object of a kind, or a Status with its message and causes. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { arcKinds } from '#shared/domain';
-import { type Manifest, parseManifests } from '#shared/embedded';
+import { type Manifest, parseManifests } from '#shared/local';
 import type { Answer, ArcServer } from './arc-server.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');

@@ -1,7 +1,7 @@
 import type { Order } from '#shared/domain';
+import { contextOf, eventOf } from '../../../shared/conduit/runtime/testing/handler-context.ts';
 import { endpoint, ociTemplate, ociType } from '../../../shared/domain/testing/objects.ts';
-import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../../shared/runtime/testing/handler-context.ts';
+import type { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { handle } from '../index.ts';
 
 export const known = [endpoint('source'), endpoint('destination')];

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Job } from '#shared/domain';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { BatchError, type BatchResult, copyBatch } from '#shared/transfer';
 import { chartYaml, packChart, seedChart } from '../../../shared/transfer/testing/charts.ts';
 import { withPolicy } from '../policy.ts';

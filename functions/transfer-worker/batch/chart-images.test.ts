@@ -1,9 +1,9 @@
 import tls from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { JobEndpoint } from '#shared/domain';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { openSession, registrySource } from '#shared/transfer';
-import { type Authority, createAuthority } from '../../../shared/testing/authority.ts';
+import { type Authority, createAuthority } from '../../../shared/base/testing/authority.ts';
 import { type Cloud, type CloudService, startCloud } from '../../../shared/transfer/testing/cloud.ts';
 import { passOn, replayed } from '../../../shared/transfer/testing/front.ts';
 import { imageLocation } from './chart-images.ts';

@@ -1,5 +1,5 @@
+import { isRecord } from '#shared/base/meta';
 import type { Job, JobEndpoint } from '#shared/domain';
-import { isRecord } from '#shared/meta';
 import {
   formatReference,
   type ImageLocation,

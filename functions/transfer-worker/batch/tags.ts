@@ -1,6 +1,6 @@
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
+import { isRecord } from '#shared/base/meta';
 import { type Job, type JobEndpoint, parseDuration } from '#shared/domain';
-import { isRecord } from '#shared/meta';
 import {
   formatReference,
   type ImageName,

@@ -2,7 +2,7 @@ import { verify } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { seedImage } from '#shared/embedded';
+import { seedImage } from '#shared/local';
 import { chartYaml, packChart, seedChart } from '../../../shared/transfer/testing/charts.ts';
 import {
   image,

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { folderNames } from '#shared/address';
 import type { JobEndpoint } from '#shared/domain';
+import { folderNames } from '#shared/domain/address';
 import { type Bundles, type CopyOptions, type Progress, TransferError } from '#shared/transfer';
 import { config } from './bundle-spec.ts';
 

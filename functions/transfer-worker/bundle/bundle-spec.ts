@@ -1,5 +1,5 @@
+import { isRecord } from '#shared/base/meta';
 import type { Job } from '#shared/domain';
-import { isRecord } from '#shared/meta';
 import { digestOf, isDigest, TransferError } from '#shared/transfer';
 
 type Spec = Job['artifact']['spec'];

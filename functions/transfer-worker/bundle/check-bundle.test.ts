@@ -1,6 +1,6 @@
 import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { seedImage } from '#shared/embedded';
+import { seedImage } from '#shared/local';
 import { digestOf } from '#shared/transfer';
 import { light, type Sides, startSides } from './testing/sides.ts';
 

@@ -1,4 +1,4 @@
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
 import type { Job } from '#shared/domain';
 import { type BundleRecord, type Bundles, inSession } from '#shared/transfer';
 import type { BundleOptions, BundlePlace } from './bundle-place.ts';

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { seedImage } from '#shared/embedded';
+import { seedImage } from '#shared/local';
 import { digestOf } from '#shared/transfer';
 import { chartYaml, packChart, seedChart } from '../../../shared/transfer/testing/charts.ts';
 import { startWebServer } from '../../../shared/transfer/testing/web-server.ts';

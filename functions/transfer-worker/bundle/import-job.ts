@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { createBackoff, pause } from '#shared/async';
+import { createBackoff, pause } from '#shared/base/async';
 import type { Job } from '#shared/domain';
 import {
   type BatchResult,

@@ -1,5 +1,5 @@
 import { open, rm, stat } from 'node:fs/promises';
-import { createBackoff, pause } from '#shared/async';
+import { createBackoff, pause } from '#shared/base/async';
 import { TransferError, throwIfStopped } from '#shared/transfer';
 
 /** A lock that is older was left by a worker that was killed: its holders write a few small files. */

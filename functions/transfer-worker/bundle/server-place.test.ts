@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Job, JobEndpoint } from '#shared/domain';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import type { FaultServer } from '../../../shared/transfer/testing/fault-server.ts';
 import { startS3Server } from '../../../shared/transfer/testing/s3-server.ts';
 import { startWebServer } from '../../../shared/transfer/testing/web-server.ts';

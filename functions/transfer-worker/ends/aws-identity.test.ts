@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEndpoint } from '#shared/domain';
-import { seedImage, startRegistry } from '#shared/embedded';
+import { seedImage, startRegistry } from '#shared/local';
 import { openSession, registrySource } from '#shared/transfer';
 import { type Aws, awsServices } from '../../../shared/transfer/testing/aws.ts';
 import type { CloudService } from '../../../shared/transfer/testing/cloud.ts';

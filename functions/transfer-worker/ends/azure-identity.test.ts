@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEndpoint } from '#shared/domain';
-import { seedImage } from '#shared/embedded';
+import { seedImage } from '#shared/local';
 import { type Azure, azureServices } from '../../../shared/transfer/testing/azure.ts';
 import { end, image, type Pod, startPod } from './testing/pod.ts';
 

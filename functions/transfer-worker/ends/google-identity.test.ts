@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEndpoint } from '#shared/domain';
-import { seedImage } from '#shared/embedded';
+import { seedImage } from '#shared/local';
 import { type Google, googleServices } from '../../../shared/transfer/testing/google.ts';
 import { end, image, type Pod, startPod } from './testing/pod.ts';
 

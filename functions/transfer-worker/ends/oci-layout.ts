@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { layoutEntry } from '#shared/address';
 import type { JobEndpoint } from '#shared/domain';
+import { layoutEntry } from '#shared/domain/address';
 import { entryName, landingEntry, layoutSink, layoutSource, TransferError } from '#shared/transfer';
 import type { EndpointKind } from './endpoint-kind.ts';
 import { selected, wantedImage } from './oci.ts';

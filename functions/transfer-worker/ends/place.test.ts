@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { placeOf } from '#shared/address';
 import type { Job } from '#shared/domain';
+import { placeOf } from '#shared/domain/address';
 import { type Opening, openSession, type Session } from '#shared/transfer';
 import { openEnds } from './ends.ts';
 import { openFileEnds } from './files.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 
 /** What a process that was started ahead takes on. */
 export interface Run {

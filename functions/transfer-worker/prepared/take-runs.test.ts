@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
-import { eventually } from '../../../shared/testing/eventually.ts';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
 
 const account = { username: 'bob', password: 'hunter22-secret' };
 const main = path.resolve(import.meta.dirname, '../main.ts');

@@ -1,4 +1,4 @@
-import { printable } from '#shared/errors';
+import { printable } from '#shared/base/errors';
 import { exitWithParent } from '../exit-with-parent.ts';
 import { runWorker } from '../worker.ts';
 import { mayTakeAnother } from './another.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
+import { createLogger } from '#shared/base/telemetry';
 import { type ArtifactWorkflowStatus, type Order, settingsName, wholeShard } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { KubeObject } from '#shared/meta';
-import { createLogger } from '#shared/telemetry';
-import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
+import { FakeClock } from '../../../shared/base/async/testing/fake-clock.ts';
 import { artifactWorkflow, order } from '../../../shared/domain/testing/objects.ts';
 import { ObservedView } from '../view/observed-view.ts';
 import { Announcer } from './announcer.ts';

@@ -1,4 +1,8 @@
-import { breathe, type Clock, createSemaphore, DelayQueue } from '#shared/async';
+import { breathe, type Clock, createSemaphore, DelayQueue } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
+import type { Logger } from '#shared/base/telemetry';
+import { announcements, toBinaryRequest } from '#shared/conduit/events';
 import {
   type Announced,
   type ArtifactWorkflow,
@@ -10,10 +14,6 @@ import {
   rootUid,
   type Shard,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { announcements, toBinaryRequest } from '#shared/events';
-import type { KubeObject } from '#shared/meta';
-import type { Logger } from '#shared/telemetry';
 import type { Change } from '../duties/neighbours.ts';
 import { isForeign } from '../view/kept.ts';
 import type { ObservedView } from '../view/observed-view.ts';

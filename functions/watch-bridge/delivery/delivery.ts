@@ -1,5 +1,5 @@
-import { startDeadline } from '#shared/async';
-import { ArcError } from '#shared/errors';
+import { startDeadline } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
 import type { Outcome } from './queue.ts';
 import { createPost, type Sink } from './sink.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
-import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
+import { fc } from '#shared/base/testing';
+import { FakeClock } from '../../../shared/base/async/testing/fake-clock.ts';
 import { EventQueue, type Outcome } from './queue.ts';
 
 /** A sender whose deliveries end when the test says so. */

@@ -1,4 +1,4 @@
-import { backoffMs, type Clock, DelayQueue, nobody, type Owner } from '#shared/async';
+import { backoffMs, type Clock, DelayQueue, nobody, type Owner } from '#shared/base/async';
 import { Ready } from './ready.ts';
 
 /**

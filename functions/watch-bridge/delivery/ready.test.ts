@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { Ready } from './ready.ts';
 
 const isUrgent = (one: string) => one.startsWith('f');

@@ -1,4 +1,4 @@
-import { FairQueue, type Owner } from '#shared/async';
+import { FairQueue, type Owner } from '#shared/base/async';
 
 /** Of every eight events that are taken one may be of low priority: these are late while others wait, but none waits for ever. */
 const share = 8;

@@ -1,8 +1,8 @@
-import type { Clock } from '#shared/async';
+import type { Clock } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import type { Logger } from '#shared/base/telemetry';
+import { stepEvent, toBinaryRequest } from '#shared/conduit/events';
 import { artifactIdOf, rootUid } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { stepEvent, toBinaryRequest } from '#shared/events';
-import type { Logger } from '#shared/telemetry';
 import type { DueEvent, Outbox } from '../duties/agenda.ts';
 import { createDelivery, type HttpMessage } from './delivery.ts';
 import { EventQueue, type Outcome } from './queue.ts';

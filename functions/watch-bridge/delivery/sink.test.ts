@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Authority, createAuthority } from '../../../shared/testing/authority.ts';
+import { type Authority, createAuthority } from '../../../shared/base/testing/authority.ts';
 import { createPost } from './sink.ts';
 
 describe('createPost over TLS', () => {

@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import tls from 'node:tls';
-import { endOnAbort, failWhenCut, limitConnect, whenConnected } from '#shared/async';
+import { endOnAbort, failWhenCut, limitConnect, whenConnected } from '#shared/base/async';
 
 /** The broker that wakes are sent to: by HTTP, or one of this process. */
 export type Sink = HttpSink | LocalSink;

@@ -1,6 +1,6 @@
-import { type Clock, DelayQueue, doubled, jittered } from '#shared/async';
+import { type Clock, DelayQueue, doubled, jittered } from '#shared/base/async';
+import type { KubeObject } from '#shared/base/meta';
 import { type Duty, type DutyKind, type Look, type Step, stepNames, steps, type Work } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
 
 /** What waits to be delivered: a queue of one event for each key, and at most one attempt for each key at a time. */
 export interface Outbox {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/base/meta';
+import { fc } from '#shared/base/testing';
 import type { ArtifactWorkflow, Endpoint, Order } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
-import { fc } from '#shared/testing';
-import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
+import { FakeClock } from '../../../shared/base/async/testing/fake-clock.ts';
 import {
   artifactWorkflow,
   endpoint,

@@ -1,4 +1,5 @@
-import { breathe, type Clock, DelayQueue } from '#shared/async';
+import { breathe, type Clock, DelayQueue } from '#shared/base/async';
+import { type KubeObject, sameJson } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   type Duty,
@@ -12,7 +13,6 @@ import {
   shownOf,
   wholeShard,
 } from '#shared/domain';
-import { type KubeObject, sameJson } from '#shared/meta';
 import { isForeign, keptBy } from '../view/kept.ts';
 import { ObservedView, type ViewOptions } from '../view/observed-view.ts';
 import { Agenda, type Outbox } from './agenda.ts';

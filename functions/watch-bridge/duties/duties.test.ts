@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   type ArtifactWorkflowStatus,
@@ -12,7 +13,6 @@ import {
   planOrder,
   rollUp,
 } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
 import {
   artifactWorkflow,
   endpoint,

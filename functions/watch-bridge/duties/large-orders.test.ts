@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { KubeObject } from '#shared/base/meta';
 import { type ArtifactWorkflow, annotations, finalizers, planOrder } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
-import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
+import { FakeClock } from '../../../shared/base/async/testing/fake-clock.ts';
 import { endpoint, ociTemplate, ociType, order } from '../../../shared/domain/testing/objects.ts';
 import { Lookup } from '../view/lookup.ts';
 import { Dispatcher } from './dispatcher.ts';

@@ -1,3 +1,4 @@
+import { type KubeObject, sameJson } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   appliesPolicies,
@@ -12,7 +13,6 @@ import {
   type Order,
   phaseOf,
 } from '#shared/domain';
-import { type KubeObject, sameJson } from '#shared/meta';
 import type { ObservedView } from '../view/observed-view.ts';
 
 /** What was seen of one object: both halves for a change, one for its appearance or disappearance. */

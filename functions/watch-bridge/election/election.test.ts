@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ArcError } from '#shared/errors';
-import { createLogger } from '#shared/telemetry';
-import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
-import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import { ArcError } from '#shared/base/errors';
+import { createLogger } from '#shared/base/telemetry';
+import { FakeClock } from '../../../shared/base/async/testing/fake-clock.ts';
+import { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { type Election, runElection, type Term } from './election.ts';
 import { type LeaseSpec, leases } from './lease.ts';
 

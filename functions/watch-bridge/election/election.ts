@@ -1,7 +1,7 @@
-import { type Clock, jittered, pause, startDeadline } from '#shared/async';
-import { ArcError } from '#shared/errors';
-import type { Key, KubeClient } from '#shared/kube';
-import type { Logger } from '#shared/telemetry';
+import { type Clock, jittered, pause, startDeadline } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import type { Logger } from '#shared/base/telemetry';
+import type { Key, KubeClient } from '#shared/kubernetes/client';
 import { heldBy, isWanted, type Lease, leases, ObservedLease, released, wanted, written } from './lease.ts';
 import { Share } from './share.ts';
 

@@ -1,5 +1,5 @@
-import type { Kind } from '#shared/kube';
-import { isoMicroseconds, type KubeObject } from '#shared/meta';
+import { isoMicroseconds, type KubeObject } from '#shared/base/meta';
+import type { Kind } from '#shared/kubernetes/client';
 
 /** A Lease of coordination.k8s.io/v1: its holder, and how long it is valid after each renewal. */
 export interface Lease extends KubeObject {

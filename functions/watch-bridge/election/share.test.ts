@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '#shared/telemetry';
-import { FakeClock } from '../../../shared/async/testing/fake-clock.ts';
-import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import { createLogger } from '#shared/base/telemetry';
+import { FakeClock } from '../../../shared/base/async/testing/fake-clock.ts';
+import { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { type Election, runElection, type Term } from './election.ts';
 import { Share } from './share.ts';
 

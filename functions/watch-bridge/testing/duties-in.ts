@@ -1,3 +1,4 @@
+import type { KubeObject } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   type Duty,
@@ -6,7 +7,6 @@ import {
   isDutyKind,
   type Order,
 } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
 import type { ObservedView } from '../view/observed-view.ts';
 
 /** The duties of all objects in a view, or of those that are `meant`, by `<kind> <uid>`. */

@@ -1,7 +1,7 @@
+import type { KubeObject } from '#shared/base/meta';
 import { annotations, finalizers, labels } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
+import { fc } from '../../../shared/base/testing/index.ts';
 import { artifactWorkflow, endpoint, ociType, order } from '../../../shared/domain/testing/objects.ts';
-import { fc } from '../../../shared/testing/index.ts';
 
 /** One step of a history; `which` and `how` choose among whatever there is then. */
 export interface Step {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/base/meta';
+import { fc, runs } from '#shared/base/testing';
 import type { Workflow } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
-import { fc, runs } from '#shared/testing';
 import { artifactWorkflow, order, workflowOf } from '../../../shared/domain/testing/objects.ts';
 import { dutiesIn } from '../testing/duties-in.ts';
 import { histories, World } from '../testing/history.ts';

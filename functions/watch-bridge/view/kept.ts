@@ -1,3 +1,4 @@
+import type { KubeObject } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   type Condition,
@@ -14,7 +15,6 @@ import {
   transferOutcome,
   type Workflow,
 } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
 
 /**
  * What is kept of an object that was observed: what the duties of any object depend on and domain events say, and nothing else that is large. A test plays stories

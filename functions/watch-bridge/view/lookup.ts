@@ -1,4 +1,4 @@
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 
 /** The objects under one key, which are one most of the time. */
 type Group = KubeObject | { members: Map<string, KubeObject>; list?: readonly KubeObject[] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#shared/base/meta';
 import { type ArtifactWorkflow, annotations, duties, labels } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
 import {
   artifactType,
   artifactWorkflow,

@@ -1,3 +1,4 @@
+import { type KubeObject, ownerOfKind } from '#shared/base/meta';
 import {
   type ArtifactType,
   type ArtifactWorkflow,
@@ -29,7 +30,6 @@ import {
   type View,
   type Workflow,
 } from '#shared/domain';
-import { type KubeObject, ownerOfKind } from '#shared/meta';
 import { Lookup } from './lookup.ts';
 import { Plans } from './plans.ts';
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { artifactWorkflows, childSelector, orders } from '#shared/domain';
-import type { Kind } from '#shared/kube';
+import type { Kind } from '#shared/kubernetes/client';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { allOption, collected, outputOption, selectorOption } from '../core/options.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { type Endpoint, endpoints, type Order, orders } from '#shared/domain';
-import { collectionPath, query } from '#shared/kube';
+import { collectionPath, query } from '#shared/kubernetes/client';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { dryRunOption, outputOption } from '../core/options.ts';

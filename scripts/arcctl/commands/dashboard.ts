@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
+import { ArcError } from '#shared/base/errors';
 import { orders } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import { usage } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { printableLines } from '#shared/base/errors';
 import type { Order } from '#shared/domain';
-import { printableLines } from '#shared/errors';
 import { dryRunAll, ordersIn } from '../core/dry-run.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';

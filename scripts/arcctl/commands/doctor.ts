@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import { describeFailure, exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { outputOption } from '../core/options.ts';

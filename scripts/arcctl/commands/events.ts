@@ -1,4 +1,6 @@
 import { Command, Option } from 'commander';
+import { printable, printableJson } from '#shared/base/errors';
+import { isOwnedBy, isoSeconds } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -9,9 +11,7 @@ import {
   type Order,
   orders,
 } from '#shared/domain';
-import { printable, printableJson } from '#shared/errors';
-import type { KubeClient } from '#shared/kube';
-import { isOwnedBy, isoSeconds } from '#shared/meta';
+import type { KubeClient } from '#shared/kubernetes/client';
 import { createFollower } from '../core/follower.ts';
 import type { Io } from '../core/io.ts';
 import { allNamespacesOption } from '../core/options.ts';
@@ -90,7 +90,7 @@ async function showAll(io: Io, api: KubeClient, { order, place }: Request, print
 }
 
 async function showNew(io: Io, api: KubeClient, { order, place }: Request, print: Print): Promise<void> {
-  const { announcements } = await import('#shared/events');
+  const { announcements } = await import('#shared/conduit/events');
   await using follower = createFollower(api, io.signal, io.note);
   const uids = new Set([order?.metadata.uid]);
   const news: Entry[] = [];

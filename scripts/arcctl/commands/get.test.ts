@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
 import { namespaces, orders } from '#shared/domain';
 import { order } from '../../../shared/domain/testing/objects.ts';
 import { startApi, type TestApi } from '../../../test/fixtures/standalone/api-server.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { ArcError } from '#shared/errors';
-import { collectionPath, type Kind, objectPath, query } from '#shared/kube';
-import { isRecord } from '#shared/meta';
+import { ArcError } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
+import { collectionPath, type Kind, objectPath, query } from '#shared/kubernetes/client';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { allNamespacesOption, outputOption, selectorOption } from '../core/options.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { ArcError, printable, printableLines } from '#shared/base/errors';
 import type { Order } from '#shared/domain';
-import { ArcError, printable, printableLines } from '#shared/errors';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
 import { followRuns, type LogSource } from '../core/follow-runs.ts';
 import type { Io } from '../core/io.ts';

@@ -1,5 +1,7 @@
 import { Command } from 'commander';
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
+import { ArcError, bytesText } from '#shared/base/errors';
+import { readPlanInputs, settingsMap } from '#shared/conduit/function-kit';
 import {
   artifactWorkflows,
   childSelector,
@@ -10,8 +12,6 @@ import {
   planOrder,
   type Settings,
 } from '#shared/domain';
-import { ArcError, bytesText } from '#shared/errors';
-import { readPlanInputs, settingsMap } from '#shared/function-kit';
 import { dryRunAll, ordersIn } from '../core/dry-run.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import type { KubeObject } from '#shared/base/meta';
 import { namespaces } from '#shared/domain';
-import { query } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import { query } from '#shared/kubernetes/client';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { dryRunOption, outputOption } from '../core/options.ts';

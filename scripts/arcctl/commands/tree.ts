@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
 import { type Order, orders } from '#shared/domain';
 import type { Io } from '../core/io.ts';
 import { allNamespacesOption, outputOption, selectorOption } from '../core/options.ts';

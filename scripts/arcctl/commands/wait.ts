@@ -1,8 +1,8 @@
 import { Command } from 'commander';
+import type { KubeObject } from '#shared/base/meta';
+import { isRecord } from '#shared/base/meta';
 import { orders } from '#shared/domain';
-import type { Selection } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
-import { isRecord } from '#shared/meta';
+import type { Selection } from '#shared/kubernetes/client';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
 import { createFollower } from '../core/follower.ts';
 import type { Io } from '../core/io.ts';

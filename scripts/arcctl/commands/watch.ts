@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { bytesText } from '#shared/base/errors';
 import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
-import { bytesText } from '#shared/errors';
 import { createDisplay, type Row } from '../core/display.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
 import { createFollower } from '../core/follower.ts';

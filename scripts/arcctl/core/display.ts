@@ -1,5 +1,5 @@
+import { printable } from '#shared/base/errors';
 import { parseProgress } from '#shared/domain';
-import { printable } from '#shared/errors';
 import { cutTo, padTo, widthOf } from './width.ts';
 
 /** What the display shows of one artifact. */

@@ -1,6 +1,6 @@
+import { isRecord, type KubeObject } from '#shared/base/meta';
 import { type Order, orders } from '#shared/domain';
-import { collectionPath, objectPath, query } from '#shared/kube';
-import { isRecord, type KubeObject } from '#shared/meta';
+import { collectionPath, objectPath, query } from '#shared/kubernetes/client';
 import { exitCodes, Failure, usage } from './failure.ts';
 import type { Io } from './io.ts';
 import { readManifests } from './manifests.ts';

@@ -1,4 +1,4 @@
-import { ArcError, printableLines } from '#shared/errors';
+import { ArcError, printableLines } from '#shared/base/errors';
 
 /** What the exit codes mean; docs/arcctl.md has the table. */
 export const exitCodes = {

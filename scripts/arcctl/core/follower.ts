@@ -1,7 +1,13 @@
-import { pause } from '#shared/async';
-import { ArcError } from '#shared/errors';
-import { type Change, type Kind, type KubeClient, listWatch, type Selection } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import { pause } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
+import {
+  type Change,
+  type Kind,
+  type KubeClient,
+  listWatch,
+  type Selection,
+} from '#shared/kubernetes/client';
 
 /** The objects of one kind, as they are now. */
 export interface Followed<T> {

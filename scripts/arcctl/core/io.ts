@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { printableLines } from '#shared/errors';
+import { printableLines } from '#shared/base/errors';
 import { type Screen, screenOf } from './display.ts';
 import { exitCodes } from './failure.ts';
 

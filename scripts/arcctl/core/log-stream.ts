@@ -1,5 +1,5 @@
-import { startDeadline } from '#shared/async';
-import { objectPath, query } from '#shared/kube';
+import { startDeadline } from '#shared/base/async';
+import { objectPath, query } from '#shared/kubernetes/client';
 import { shownPods } from '../model/pod.ts';
 import type { Cluster } from './session.ts';
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { Document } from 'yaml';
+import { isRecord, type KubeObject } from '#shared/base/meta';
 import type { Order } from '#shared/domain';
-import { isRecord, type KubeObject } from '#shared/meta';
 import { usage } from './failure.ts';
 
 /** More is no manifest that a person wrote, and an API server takes 3 MiB at most. */

@@ -1,5 +1,5 @@
 import { artifactWorkflows, orders } from '#shared/domain';
-import { type Key, type Kind, objectPath } from '#shared/kube';
+import { type Key, type Kind, objectPath } from '#shared/kubernetes/client';
 import type { Cluster } from './session.ts';
 
 /** What people do with an Order, or with one of its artifacts. */

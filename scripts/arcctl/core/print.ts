@@ -1,5 +1,5 @@
-import { printable, printableJson, printableLines } from '#shared/errors';
-import { isRecord } from '#shared/meta';
+import { printable, printableJson, printableLines } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
 import { usage } from './failure.ts';
 import type { Io } from './io.ts';
 import { cutTo, padTo, widthOf } from './width.ts';

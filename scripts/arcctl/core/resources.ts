@@ -7,7 +7,7 @@ import {
   orders,
   workflows,
 } from '#shared/domain';
-import type { Kind } from '#shared/kube';
+import type { Kind } from '#shared/kubernetes/client';
 import { usage } from './failure.ts';
 
 interface Known {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { ArcError } from '#shared/base/errors';
 import { parseDuration } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import {
   type ClusterAccess,
   createKubeClient,
@@ -8,7 +8,7 @@ import {
   type KubeClient,
   programAccess,
   type Transport,
-} from '#shared/kube';
+} from '#shared/kubernetes/client';
 import { exitCodes, Failure, usage } from './failure.ts';
 import type { Io } from './io.ts';
 import { clientVersion } from './version.ts';

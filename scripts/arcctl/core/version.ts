@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 import { shippedText } from './shipped.ts';
 
 /** The version of this program, as package.json has it. */

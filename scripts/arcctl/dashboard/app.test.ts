@@ -1,8 +1,8 @@
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactWorkflows, endpoints, namespaces, orders } from '#shared/domain';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { artifactWorkflow, endpoint, order } from '../../../shared/domain/testing/objects.ts';
-import { eventually } from '../../../shared/testing/eventually.ts';
 import { startApi, type TestApi } from '../../../test/fixtures/standalone/api-server.ts';
 import { type Cluster, connect } from '../core/session.ts';
 import { quietIo } from '../testing/quiet-io.ts';

@@ -1,8 +1,8 @@
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import { ArcError, httpStatus } from '#shared/base/errors';
 import { artifactWorkflows, isObjectName, orders } from '#shared/domain';
-import { ArcError, httpStatus } from '#shared/errors';
-import type { Key } from '#shared/kube';
+import type { Key } from '#shared/kubernetes/client';
 import { orderActions } from '../core/order-actions.ts';
 import type { Cluster } from '../core/session.ts';
 import { shippedText } from '../core/shipped.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
-import { createSemaphore, pause } from '#shared/async';
-import { ArcError, printable } from '#shared/errors';
-import type { Key } from '#shared/kube';
+import { createSemaphore, pause } from '#shared/base/async';
+import { ArcError, printable } from '#shared/base/errors';
+import type { Key } from '#shared/kubernetes/client';
 import { followRuns } from '../core/follow-runs.ts';
 import { logLines } from '../core/log-stream.ts';
 import type { Cluster } from '../core/session.ts';

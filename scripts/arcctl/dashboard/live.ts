@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import { problemPage } from './views/other-pages.ts';
 import { documentOf, mainOf, type Page } from './views/parts.ts';
 import type { WatchedKind, Watches } from './watches.ts';

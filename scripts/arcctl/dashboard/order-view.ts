@@ -1,6 +1,6 @@
-import { ArcError } from '#shared/errors';
-import type { Key } from '#shared/kube';
-import { isOwnedBy } from '#shared/meta';
+import { ArcError } from '#shared/base/errors';
+import { isOwnedBy } from '#shared/base/meta';
+import type { Key } from '#shared/kubernetes/client';
 import type { createPace } from '../model/pace.ts';
 import { throughputOf } from '../model/throughput.ts';
 import { treeOf } from '../model/tree.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createKubeClient, createTransport } from '#shared/kube';
+import { createKubeClient, createTransport } from '#shared/kubernetes/client';
 import { signIn, visit } from '../testing/visit.ts';
 import { startDashboard } from './serve.ts';
 

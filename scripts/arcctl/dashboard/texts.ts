@@ -1,6 +1,6 @@
+import { ArcError } from '#shared/base/errors';
 import { type Order, pods } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Key, KubeClient } from '#shared/kube';
+import type { Key, KubeClient } from '#shared/kubernetes/client';
 import { ownPart } from '../core/manifests.ts';
 import { readOrder, readTree, type Unread } from '../model/read-tree.ts';
 import { whyOf } from '../model/tree.ts';

@@ -1,4 +1,6 @@
-import { pause } from '#shared/async';
+import { pause } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -9,9 +11,7 @@ import {
   type Order,
   orders,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/kubernetes/client';
 
 /** The objects of one kind, followed while somebody looks. */
 export interface SharedWatch<T> {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createKubeClient, createTransport } from '#shared/kube';
+import { createKubeClient, createTransport } from '#shared/kubernetes/client';
 import type { Cluster } from '../core/session.ts';
 import { createProgram } from '../program.ts';
 import { quietIo } from '../testing/quiet-io.ts';

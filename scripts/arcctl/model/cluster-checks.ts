@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
+import { ArcError } from '#shared/base/errors';
+import { isRecord, type KubeObject } from '#shared/base/meta';
 import { apiVersion, conduitNamespace, group, version } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Kind } from '#shared/kube';
-import { isRecord, type KubeObject } from '#shared/meta';
+import type { Kind } from '#shared/kubernetes/client';
 import type { Cluster } from '../core/session.ts';
 import { bad, certificateFinding, conditionFinding, type Finding, good, warn } from './findings.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { endpoint } from '../../../shared/domain/testing/objects.ts';
 import { draftOrder } from './draft.ts';
 

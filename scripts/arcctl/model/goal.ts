@@ -1,5 +1,5 @@
+import { isRecord, type KubeObject } from '#shared/base/meta';
 import type { Order } from '#shared/domain';
-import { isRecord, type KubeObject } from '#shared/meta';
 import { hasEnd, type Openings, standingOf } from './standing.ts';
 
 /** What `arcctl wait --for` waits for. */

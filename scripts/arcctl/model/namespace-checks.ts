@@ -1,7 +1,7 @@
+import { ArcError } from '#shared/base/errors';
+import { isRecord, type KubeObject } from '#shared/base/meta';
 import { artifactTypes, clusterArtifactTypes, endpoints, group, namespaces } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Kind } from '#shared/kube';
-import { isRecord, type KubeObject } from '#shared/meta';
+import type { Kind } from '#shared/kubernetes/client';
 import type { Cluster } from '../core/session.ts';
 import type { Check } from './cluster-checks.ts';
 import { bad, conditionFinding, type Finding, good, warn } from './findings.ts';

@@ -1,5 +1,5 @@
 import { type Pod, pods } from '#shared/domain';
-import type { Kind } from '#shared/kube';
+import type { Kind } from '#shared/kubernetes/client';
 
 /** A pod in the tree of an Order. */
 export interface PodNode {

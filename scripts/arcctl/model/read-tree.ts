@@ -1,3 +1,5 @@
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
 import {
   artifactWorkflows,
   childSelector,
@@ -9,9 +11,7 @@ import {
   podSelector,
   workflows,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Kind, KubeClient } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import type { Kind, KubeClient } from '#shared/kubernetes/client';
 import { shownPods } from './pod.ts';
 import { type OrderTree, treeOf } from './tree.ts';
 

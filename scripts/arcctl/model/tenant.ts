@@ -1,4 +1,4 @@
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 import { parseManifests } from '../core/manifests.ts';
 import { shippedText } from '../core/shipped.ts';
 

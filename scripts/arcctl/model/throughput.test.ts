@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/base/testing';
 import type { ArtifactWorkflow } from '#shared/domain';
-import { fc } from '#shared/testing';
 import { artifactWorkflow } from '../../../shared/domain/testing/objects.ts';
 import { shownMinutes, throughputOf } from './throughput.ts';
 

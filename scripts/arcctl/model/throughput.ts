@@ -1,5 +1,5 @@
+import { instantOf } from '#shared/base/meta';
 import { type ArtifactWorkflow, parseProgress, phaseOf } from '#shared/domain';
-import { instantOf } from '#shared/meta';
 
 /** What was moved within one minute. */
 export interface Minute {

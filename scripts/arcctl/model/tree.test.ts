@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { fc } from '#shared/base/testing';
 import type { ArtifactWorkflow, Order, Workflow } from '#shared/domain';
-import { fc } from '#shared/testing';
 import { artifactWorkflow, namespace, order, workflowOf } from '../../../shared/domain/testing/objects.ts';
 import type { ShownPod } from './pod.ts';
 import { treeOf } from './tree.ts';

@@ -1,3 +1,4 @@
+import { isOwnedBy } from '#shared/base/meta';
 import {
   type Artifact,
   type ArtifactStatus,
@@ -11,7 +12,6 @@ import {
   type Workflow,
   withDefaults,
 } from '#shared/domain';
-import { isOwnedBy } from '#shared/meta';
 import { type PodNode, podNode, type ShownPod } from './pod.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
@@ -11,7 +11,7 @@ export interface Asked {
   now: Date;
 }
 
-/** A verb of a kind as a subresource: `create` on `<plural>/<name>`. It fits Action of shared/apiserver. */
+/** A verb of a kind as a subresource: `create` on `<plural>/<name>`. It fits Action of shared/kubernetes/apiserver. */
 export interface ArcAction<T extends KubeObject = KubeObject> {
   name: ActionName;
   description: string;

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '#shared/meta';
+import { isRecord, type KubeObject } from '#shared/base/meta';
 import { annotations } from '../kinds/well-known.ts';
 
 /** What can be asked for with a request of its own, and a word for it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 import { labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { rollUp } from '../roll-up/rollup.ts';

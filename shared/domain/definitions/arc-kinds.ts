@@ -1,5 +1,5 @@
-import { printable } from '#shared/errors';
-import { isoSeconds, ownerOfKind } from '#shared/meta';
+import { printable } from '#shared/base/errors';
+import { isoSeconds, ownerOfKind } from '#shared/base/meta';
 import { artifactWorkflowActions, orderActions } from '../actions/actions.ts';
 import { type ArtifactType, artifactTypeSchema } from '../kinds/artifact-type.ts';
 import { type ArtifactWorkflow, artifactWorkflowSchema } from '../kinds/artifact-workflow.ts';

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import type { Cause } from '#shared/errors';
-import type { KubeObject } from '#shared/meta';
+import type { Cause } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
 import type { ArcAction } from '../actions/actions.ts';
 import { group, version } from '../kinds/refs.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
@@ -14,7 +14,7 @@ export interface ArcColumn {
   value(object: KubeObject): string | number | boolean | null | undefined;
 }
 
-/** A kind of the group as plain data; fits KindDefinition of shared/apiserver, which the domain does not import. */
+/** A kind of the group as plain data; fits KindDefinition of shared/kubernetes/apiserver, which the domain does not import. */
 export interface ArcKind {
   group: string;
   version: string;

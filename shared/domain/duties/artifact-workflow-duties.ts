@@ -1,4 +1,4 @@
-import { ownerOfKind } from '#shared/meta';
+import { ownerOfKind } from '#shared/base/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';

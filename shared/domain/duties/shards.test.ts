@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '#shared/meta';
-import { fc } from '../../testing/index.ts';
+import type { KubeObject } from '#shared/base/meta';
+import { fc } from '../../base/testing/index.ts';
 import { artifactWorkflow, endpoint, order } from '../testing/objects.ts';
 import { isInShard, rootUid, shardOf, wholeShard } from './shards.ts';
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type KubeObject, ownerOfKind } from '#shared/meta';
+import { type KubeObject, ownerOfKind } from '#shared/base/meta';
 import { labels } from '../kinds/well-known.ts';
 
 /**

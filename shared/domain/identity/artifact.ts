@@ -1,4 +1,4 @@
-import { canonicalJson } from '#shared/meta';
+import { canonicalJson } from '#shared/base/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Cron, Parameter, WorkflowTemplateRef } from '../kinds/common.ts';
 import type { Artifact, Order } from '../kinds/order.ts';

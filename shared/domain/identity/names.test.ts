@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { artifactWorkflowName, cronWorkflowName, isLabelValue, keyOfName, workflowName } from './names.ts';
 
 const key = '0123456789abcdef';

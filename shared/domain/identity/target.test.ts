@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '#shared/meta';
+import type { Json } from '#shared/base/meta';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import { shortHash } from '../values/hash.ts';
 import { targetOf } from './target.ts';

@@ -1,5 +1,5 @@
-import { placeOf } from '#shared/address';
-import type { Json } from '#shared/meta';
+import type { Json } from '#shared/base/meta';
+import { placeOf } from '#shared/domain/address';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { Parameter } from '../kinds/common.ts';
 import { shortHash } from '../values/hash.ts';

@@ -1,4 +1,4 @@
-import type { Json, ObjectMeta } from '#shared/meta';
+import type { Json, ObjectMeta } from '#shared/base/meta';
 import type { Condition, Parameter, Reference, WorkflowTemplateRef } from './common.ts';
 
 /** The part of Argo's WorkflowSpec that a submission may set under `templateReferencing: Strict`. */

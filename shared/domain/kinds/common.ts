@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Json } from '#shared/meta';
+import type { Json } from '#shared/base/meta';
 
 /**
  * Parts that several kinds share: the schema and the type inferred from it. `kubectl explain` and OpenAPI print the

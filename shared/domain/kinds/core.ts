@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '#shared/meta';
+import type { ObjectMeta } from '#shared/base/meta';
 
 /** core/v1 Secret; `data` values are base64. */
 export type Secret = {

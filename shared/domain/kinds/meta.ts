@@ -1,6 +1,6 @@
-import type { KubeObject, ObjectMeta } from '#shared/meta';
+import type { KubeObject, ObjectMeta } from '#shared/base/meta';
 
-/** A collection of the API and, as a phantom, the type of its objects; fits `Kind<T>` of shared/kube. */
+/** A collection of the API and, as a phantom, the type of its objects; fits `Kind<T>` of shared/kubernetes/client. */
 export interface Ref<T extends KubeObject> {
   apiVersion: string;
   kind: string;

@@ -1,4 +1,4 @@
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 import type { CronWorkflow, Workflow, WorkflowTemplate } from './argo.ts';
 import type { ArtifactType } from './artifact-type.ts';
 import type { ArtifactWorkflow } from './artifact-workflow.ts';

@@ -1,4 +1,4 @@
-import { doubled } from '#shared/async';
+import { doubled } from '#shared/base/async';
 import { cronWorkflowName, workflowName } from '../identity/names.ts';
 import type { ArtifactWorkflow, WorkflowReference } from '../kinds/artifact-workflow.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';

@@ -1,4 +1,4 @@
-import { sameJson } from '#shared/meta';
+import { sameJson } from '#shared/base/meta';
 import { contentOfVersion, isAlwaysVerified } from '../identity/artifact.ts';
 import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { keyOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { OnChange, Order } from '../kinds/order.ts';

@@ -1,4 +1,4 @@
-import { mergePatchBetween, sameJson } from '#shared/meta';
+import { mergePatchBetween, sameJson } from '#shared/base/meta';
 import { policyFields, revisionOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';

@@ -1,4 +1,4 @@
-import { sameJson } from '#shared/meta';
+import { sameJson } from '#shared/base/meta';
 import {
   contentOfVersion,
   isAlwaysVerified,

@@ -1,4 +1,4 @@
-import { canonicalJson, isRecord, type Json } from '#shared/meta';
+import { canonicalJson, isRecord, type Json } from '#shared/base/meta';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { Parameter } from '../kinds/common.ts';
 import type { Schema } from '../schema/schema.ts';

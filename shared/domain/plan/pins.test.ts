@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '#shared/meta';
-import { fc } from '#shared/testing';
+import type { Json } from '#shared/base/meta';
+import { fc } from '#shared/base/testing';
 import type { Schema } from '../schema/schema.ts';
 import { flatten, parametersFor } from './parameters.ts';
 import { effectiveSpec } from './pins.ts';

@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '#shared/meta';
+import { isRecord, type Json } from '#shared/base/meta';
 import type { Parameter } from '../kinds/common.ts';
 import type { Schema } from '../schema/schema.ts';
 import { fieldOf, leavesOf, parameterName, printed } from './parameters.ts';

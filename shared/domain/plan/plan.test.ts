@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';

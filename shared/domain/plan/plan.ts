@@ -1,5 +1,5 @@
-import { ArcError } from '#shared/errors';
-import type { Json } from '#shared/meta';
+import { ArcError } from '#shared/base/errors';
+import type { Json } from '#shared/base/meta';
 import {
   artifactId,
   contentOf,

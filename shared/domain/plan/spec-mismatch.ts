@@ -1,4 +1,4 @@
-import type { Json } from '#shared/meta';
+import type { Json } from '#shared/base/meta';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { Hold } from '../lifecycle/holds.ts';
 import type { Schema } from '../schema/schema.ts';

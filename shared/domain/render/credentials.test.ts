@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { unseenSecret } from '../plan/endpoint-use.ts';
 import { planOrder } from '../plan/plan.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { canonicalJson } from '#shared/meta';
+import { canonicalJson } from '#shared/base/meta';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { missingDigest as missing, secretTag } from '../plan/endpoint-use.ts';
 

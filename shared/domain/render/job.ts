@@ -1,4 +1,4 @@
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import { jobKey } from '../kinds/well-known.ts';
 import { byField, filledText, flag, list, object, record, type TypeOf, text } from '../values/shape.ts';
 

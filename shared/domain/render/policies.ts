@@ -1,4 +1,4 @@
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import { textDigest } from '../values/hash.ts';
 import { filledText, list, object } from '../values/shape.ts';
 import { parsePolicy, type TransferPolicy } from './policy.ts';

@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ArcError } from '#shared/errors';
-import { fc } from '#shared/testing';
+import { ArcError } from '#shared/base/errors';
+import { fc } from '#shared/base/testing';
 import { policyParameter } from '../kinds/well-known.ts';
 import { longestPolicy, parsePolicy } from './policy.ts';
 

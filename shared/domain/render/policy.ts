@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { ArcError } from '#shared/errors';
+import { ArcError } from '#shared/base/errors';
 import { policyParameter } from '../kinds/well-known.ts';
 import { durationProblem } from '../validation/causes.ts';
 import { parseDuration } from '../values/duration.ts';

@@ -1,4 +1,4 @@
-import { instantOf, ownerReference } from '#shared/meta';
+import { instantOf, ownerReference } from '#shared/base/meta';
 import { isLabelValue } from '../identity/names.ts';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.ts';

@@ -1,4 +1,4 @@
-import { isoSeconds } from '#shared/meta';
+import { isoSeconds } from '#shared/base/meta';
 import type { Condition } from '../kinds/common.ts';
 import type { OrderPhase } from '../kinds/order.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { printableLines } from '#shared/errors';
-import { anyCharacter, fc } from '#shared/testing';
+import { printableLines } from '#shared/base/errors';
+import { anyCharacter, fc } from '#shared/base/testing';
 import type { ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Artifact } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';

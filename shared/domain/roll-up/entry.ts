@@ -1,4 +1,4 @@
-import { instantOf, isoSeconds } from '#shared/meta';
+import { instantOf, isoSeconds } from '#shared/base/meta';
 import { revisionOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus } from '../kinds/order.ts';

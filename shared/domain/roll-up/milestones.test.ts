@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isoSeconds, type KubeObject } from '#shared/meta';
-import { fc } from '#shared/testing';
+import { isoSeconds, type KubeObject } from '#shared/base/meta';
+import { fc } from '#shared/base/testing';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Order, OrderStatus } from '../kinds/order.ts';
 import { planOrder } from '../plan/plan.ts';

@@ -1,4 +1,4 @@
-import { instantOf, isoSeconds, type KubeObject } from '#shared/meta';
+import { instantOf, isoSeconds, type KubeObject } from '#shared/base/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Order, OrderStatus } from '../kinds/order.ts';
 import { currentWorkflow, isFinished } from '../lifecycle/attempts.ts';

@@ -1,4 +1,4 @@
-import { largestObjectBytes } from '#shared/meta';
+import { largestObjectBytes } from '#shared/base/meta';
 import type { Order } from '../kinds/order.ts';
 import { detailBytes, entryBudget, fixedBytes } from './entry.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { largestObjectBytes, mergePatchBetween } from '#shared/meta';
-import { fc } from '#shared/testing';
+import { largestObjectBytes, mergePatchBetween } from '#shared/base/meta';
+import { fc } from '#shared/base/testing';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Artifact, Order, OrderStatus } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';

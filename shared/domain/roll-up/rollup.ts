@@ -1,5 +1,5 @@
-import { printable } from '#shared/errors';
-import { instantOf, isoSeconds, sameJson } from '#shared/meta';
+import { printable } from '#shared/base/errors';
+import { instantOf, isoSeconds, sameJson } from '#shared/base/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
 import { deliveryOf, isDeliveryOver, keptDelivery, quietAt } from '../lifecycle/delivery.ts';

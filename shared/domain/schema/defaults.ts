@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '#shared/meta';
+import { isRecord, type Json } from '#shared/base/meta';
 import type { Schema } from './schema.ts';
 
 /** The value with the defaults of its schema where it leaves fields out, at every level. The value given is not changed. */

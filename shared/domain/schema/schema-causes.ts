@@ -1,5 +1,5 @@
-import type { Cause } from '#shared/errors';
-import { isRecord } from '#shared/meta';
+import type { Cause } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
 import { invalid, required } from '../validation/causes.ts';
 import { deepestNesting, longestPattern, mostSchemaNodes } from '../values/limits.ts';
 import type { Schema } from './schema.ts';

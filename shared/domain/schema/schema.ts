@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 
 /**
  * The OpenAPI v3 schema of an artifact's spec, as a type states it: structural as Kubernetes defines it for custom resources, without CEL.

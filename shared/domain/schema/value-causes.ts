@@ -1,5 +1,5 @@
-import type { Cause } from '#shared/errors';
-import { canonicalJson, isRecord } from '#shared/meta';
+import type { Cause } from '#shared/base/errors';
+import { canonicalJson, isRecord } from '#shared/base/meta';
 import { quoted } from '../validation/causes.ts';
 import { deepestNesting } from '../values/limits.ts';
 import { fieldSchema, isOpen, type Schema } from './schema.ts';

@@ -1,5 +1,5 @@
-import type { Cause } from '#shared/errors';
-import { canonicalJson, isRecord, type KubeObject } from '#shared/meta';
+import type { Cause } from '#shared/base/errors';
+import { canonicalJson, isRecord, type KubeObject } from '#shared/base/meta';
 import { annotations } from '../kinds/well-known.ts';
 import { type Feature, isOn, type Settings } from './settings.ts';
 

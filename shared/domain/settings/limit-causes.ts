@@ -1,5 +1,5 @@
-import type { Cause } from '#shared/errors';
-import { canonicalJson, sameJson } from '#shared/meta';
+import type { Cause } from '#shared/base/errors';
+import { canonicalJson, sameJson } from '#shared/base/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Order } from '../kinds/order.ts';

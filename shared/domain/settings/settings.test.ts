@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anyCharacter, fc } from '#shared/testing';
+import { anyCharacter, fc } from '#shared/base/testing';
 import { allowsHost } from './hosts.ts';
 import { isSettingKey, parseSettings, type SettingKey, settingsTable } from './settings.ts';
 

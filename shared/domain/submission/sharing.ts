@@ -1,4 +1,4 @@
-import { ownerOfKind } from '#shared/meta';
+import { ownerOfKind } from '#shared/base/meta';
 import { compareAge } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { phaseOf } from '../lifecycle/phases.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { annotations, labels } from '../kinds/well-known.ts';
 import type { HoldReason } from '../lifecycle/holds.ts';

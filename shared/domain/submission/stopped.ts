@@ -1,4 +1,4 @@
-import { instantOf } from '#shared/meta';
+import { instantOf } from '#shared/base/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Pod } from '../kinds/core.ts';

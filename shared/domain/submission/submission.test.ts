@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isoSeconds } from '#shared/meta';
-import { fc } from '#shared/testing';
+import { isoSeconds } from '#shared/base/meta';
+import { fc } from '#shared/base/testing';
 import { startSelectors } from '../identity/artifact.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';

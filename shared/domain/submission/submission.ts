@@ -1,4 +1,4 @@
-import { isOwnedBy, isoSeconds, ownerOfKind } from '#shared/meta';
+import { isOwnedBy, isoSeconds, ownerOfKind } from '#shared/base/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { annotations } from '../kinds/well-known.ts';

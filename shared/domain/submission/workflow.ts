@@ -1,4 +1,4 @@
-import { ownerReference } from '#shared/meta';
+import { ownerReference } from '#shared/base/meta';
 import { cronWorkflowName, isLabelValue, workflowName } from '../identity/names.ts';
 import type { CronWorkflow, Workflow, WorkflowSpec } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';

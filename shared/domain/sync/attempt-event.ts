@@ -1,4 +1,4 @@
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import type { ArtifactWorkflow, TransferCounts } from '../kinds/artifact-workflow.ts';
 import type { EventReason } from '../lifecycle/event-reasons.ts';
 import { isDeleting, phaseOf } from '../lifecycle/phases.ts';

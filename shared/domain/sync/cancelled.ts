@@ -1,4 +1,4 @@
-import { isoSeconds } from '#shared/meta';
+import { isoSeconds } from '#shared/base/meta';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { isCancelDue } from '../lifecycle/attempts.ts';
 import { hasEnded, hasFailed, isDeleting, isFinalPhase } from '../lifecycle/phases.ts';

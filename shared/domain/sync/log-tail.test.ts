@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import type { Pod, PodContainer, PodVolume } from '../kinds/core.ts';
 import { endOfLog, mayQuoteLog } from './log-tail.ts';
 

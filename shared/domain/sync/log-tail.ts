@@ -1,4 +1,4 @@
-import { printableLines } from '#shared/errors';
+import { printableLines } from '#shared/base/errors';
 import type { CronWorkflow, Workflow, WorkflowNode } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Pod, PodContainer } from '../kinds/core.ts';

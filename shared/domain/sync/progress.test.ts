@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { furtherProgress, parseProgress, progressText } from './progress.ts';
 
 const fraction = (text: string | undefined): number => {

@@ -1,4 +1,4 @@
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 
 /** `n/m` as Argo prints it; undefined for anything else, and for a whole of nothing. */
 export function parseProgress(text: string | undefined): { done: number; total: number } | undefined {

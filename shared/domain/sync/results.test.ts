@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import type { Workflow } from '../kinds/argo.ts';
 import { resultsOf } from './results.ts';
 

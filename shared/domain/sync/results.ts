@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 import type { OutputParameter, Workflow, WorkflowNode } from '../kinds/argo.ts';
 import type {
   TransferCounts,

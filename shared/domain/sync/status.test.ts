@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import type { CronWorkflow, Workflow, WorkflowStatus } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import { currentWorkflow } from '../lifecycle/attempts.ts';

@@ -1,4 +1,4 @@
-import { applyMergePatch, isOwnedBy, isoSeconds, mergePatchBetween } from '#shared/meta';
+import { applyMergePatch, isOwnedBy, isoSeconds, mergePatchBetween } from '#shared/base/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
 import type { Condition } from '../kinds/common.ts';

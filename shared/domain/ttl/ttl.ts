@@ -1,4 +1,4 @@
-import { isoSeconds } from '#shared/meta';
+import { isoSeconds } from '#shared/base/meta';
 import { keyOf } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Order } from '../kinds/order.ts';

@@ -1,4 +1,4 @@
-import type { Cause } from '#shared/errors';
+import type { Cause } from '#shared/base/errors';
 import { isLabelValue, isObjectName } from '../identity/names.ts';
 import { parseDuration } from '../values/duration.ts';
 import { deepestNesting, longestDuration, longestDurationMs, longestObjectName } from '../values/limits.ts';

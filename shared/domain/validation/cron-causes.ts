@@ -1,5 +1,5 @@
 import { Cron as Croner } from 'croner';
-import { ArcError, type Cause } from '#shared/errors';
+import { ArcError, type Cause } from '#shared/base/errors';
 import type { Cron } from '../kinds/common.ts';
 import { longestSchedule, mostCronSchedules } from '../values/limits.ts';
 import { durationProblem, invalid, quoted, required, templateCauses } from './causes.ts';

@@ -1,6 +1,6 @@
 import { Cron as Croner } from 'croner';
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { intervalCauses } from './interval-causes.ts';
 
 const minutes = 60_000;

@@ -1,5 +1,5 @@
 import { CronPattern } from 'croner';
-import type { Cause } from '#shared/errors';
+import type { Cause } from '#shared/base/errors';
 import type { Cron } from '../kinds/common.ts';
 import { parseDuration } from '../values/duration.ts';
 import { invalid, quoted } from './causes.ts';

@@ -1,5 +1,5 @@
-import type { Cause } from '#shared/errors';
-import { canonicalJson, sameJson } from '#shared/meta';
+import type { Cause } from '#shared/base/errors';
+import { canonicalJson, sameJson } from '#shared/base/meta';
 import { likenessOf } from '../identity/artifact.ts';
 import type { Artifact, Order, OrderSpec } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';

@@ -1,5 +1,5 @@
-import { ArcError, type Cause } from '#shared/errors';
-import { sameJson } from '#shared/meta';
+import { ArcError, type Cause } from '#shared/base/errors';
+import { sameJson } from '#shared/base/meta';
 import { identityFields, type PolicyField } from '../identity/artifact.ts';
 import { isObjectName } from '../identity/names.ts';
 import type { ArtifactType, ArtifactTypeSpec } from '../kinds/artifact-type.ts';

@@ -1,5 +1,5 @@
-import type { Cause } from '#shared/errors';
-import { isRecord, type Json } from '#shared/meta';
+import type { Cause } from '#shared/base/errors';
+import { isRecord, type Json } from '#shared/base/meta';
 import type { Parameter } from '../kinds/common.ts';
 import { type Clash, clashAmong, clashOf, clashText, fieldOf, parameterName } from '../plan/parameters.ts';
 import type { Schema } from '../schema/schema.ts';

@@ -1,4 +1,4 @@
-import type { Cause } from '#shared/errors';
+import type { Cause } from '#shared/base/errors';
 import { longestSchedule } from '../values/limits.ts';
 import { invalid, quoted } from './causes.ts';
 

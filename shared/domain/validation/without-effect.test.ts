@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 import { arcKinds } from '../definitions/arc-kinds.ts';
 import type { Artifact, OrderSpec } from '../kinds/order.ts';
 import { apiVersion } from '../kinds/refs.ts';

@@ -1,4 +1,4 @@
-import { ownerOfKind } from '#shared/meta';
+import { ownerOfKind } from '#shared/base/meta';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Cron, RetryPolicy } from '../kinds/common.ts';

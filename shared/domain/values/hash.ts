@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '#shared/meta';
+import { canonicalJson } from '#shared/base/meta';
 import { hashDigits } from './limits.ts';
 
 /** The first 16 hex digits of SHA-256 over the canonical JSON of `value`. */

@@ -1,4 +1,4 @@
-import { largestObjectBytes } from '#shared/meta';
+import { largestObjectBytes } from '#shared/base/meta';
 
 /** Kubernetes: the name of an object is an RFC 1123 subdomain (k8s.io/apimachinery, pkg/util/validation). Characters. */
 export const longestObjectName = 253;

@@ -1,5 +1,5 @@
-import { ArcError } from '#shared/errors';
-import { isRecord } from '#shared/meta';
+import { ArcError } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
 
 /**
  * Schemas for programs that start for one small task: zod, even its small edition, would be a third of what the worker

@@ -1,4 +1,4 @@
-import { printableLines } from '#shared/errors';
+import { printableLines } from '#shared/base/errors';
 
 /**
  * A message as a status shows it: without control characters other than line breaks and tabs, and no more of it than takes

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, repositoryOf, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type Registry, repositoryOf, seedImage, startRegistry } from '../../local/registry/index.ts';
 import { digestTag } from '../reference/digest.ts';
 import { copyImage } from '../testing/copy-image.ts';
 import { grypeReport, trivyReport } from '../testing/reports.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createMasker } from '#shared/errors';
+import { createMasker } from '#shared/base/errors';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import type { HttpRequest } from '../http/http-client.ts';
 import { createTokenService } from './token-service.ts';

@@ -1,4 +1,4 @@
-import type { Masker } from '#shared/errors';
+import type { Masker } from '#shared/base/errors';
 import { presented } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { TransferError } from '../errors/transfer-error.ts';

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { eachBounded } from '#shared/async';
+import { eachBounded } from '#shared/base/async';
 import type { ContentSink } from '../content/content.ts';
 import { copyEnds, type Ends } from '../copy/copy-artifact.ts';
 import type { Counts, Progress } from '../copy/copy-progress.ts';

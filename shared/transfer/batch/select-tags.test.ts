@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { matchesGlob } from './glob.ts';
 import { matchingTags, newestTags } from './select-tags.ts';
 import type { TagSelection } from './tag-selection.ts';

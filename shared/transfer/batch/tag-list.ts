@@ -1,4 +1,4 @@
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
 import { createdIn } from '../content/created.ts';
 import { readBlob } from '../copy/blob-content.ts';
 import type { Opening } from '../copy/in-session.ts';

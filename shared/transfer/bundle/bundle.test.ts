@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { extract } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import { formatReference, parseImageName } from '../reference/reference.ts';
 import { type ExportItem, exportBundle } from './export-bundle.ts';

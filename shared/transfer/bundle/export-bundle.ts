@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { bundleRecord } from '#shared/address';
+import { bundleRecord } from '#shared/domain/address';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { copyArtifact } from '../copy/copy-artifact.ts';
 import type { CopyOptions, Opening } from '../copy/in-session.ts';

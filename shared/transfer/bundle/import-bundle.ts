@@ -1,4 +1,4 @@
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
 import type { BlobSource, ContentSink, ContentSource } from '../content/content.ts';
 import { copyArtifact } from '../copy/copy-artifact.ts';
 import { copyBlob } from '../copy/copy-blob.ts';

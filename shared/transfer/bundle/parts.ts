@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { shortageIn } from '#shared/errors';
+import { shortageIn } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 
 /** The files of a bundle in their order, read as one. */

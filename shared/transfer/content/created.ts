@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 
 /** `created` of an image's config, in milliseconds since 1970; undefined where it says nothing that can be read. */
 export function createdIn(config: Uint8Array): number | undefined {

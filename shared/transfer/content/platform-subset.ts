@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 import { readBlob } from '../copy/blob-content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';

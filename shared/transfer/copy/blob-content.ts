@@ -1,4 +1,4 @@
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import type { BlobSource } from '../content/content.ts';
 import { stopped, TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 import type { ByteStream } from '../http/body.ts';

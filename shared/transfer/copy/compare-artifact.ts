@@ -1,4 +1,4 @@
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
 import { type Ends, readEnds } from './copy-artifact.ts';
 import { type CopyOptions, inSession, type Opening } from './in-session.ts';
 import { attachmentState, taggedAlone } from './keep-attachment.ts';

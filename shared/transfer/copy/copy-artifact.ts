@@ -1,4 +1,4 @@
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import { attested } from '../attest/attest.ts';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import type { BlobSink, BlobSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { BodySource } from '../http/body.ts';

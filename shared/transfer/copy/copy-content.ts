@@ -1,4 +1,4 @@
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';

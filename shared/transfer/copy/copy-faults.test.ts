@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type FaultRule, type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type FaultRule, type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import type { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 import { type CopyRequest, copyImage } from '../testing/copy-image.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { createCopyProgress } from './copy-progress.ts';
 
 const blob = (digest: string, size: number) => ({ mediaType: 'x', digest, size });

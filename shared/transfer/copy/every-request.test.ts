@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Fault, type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type Fault, type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import { copyImage } from '../testing/copy-image.ts';
 
 const account = { username: 'bob', password: 'hunter22-secret' };

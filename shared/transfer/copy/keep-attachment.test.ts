@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import { digestOf, digestTag } from '../reference/digest.ts';
 import { copyImage } from '../testing/copy-image.ts';

@@ -1,4 +1,4 @@
-import { createSemaphore } from '#shared/async';
+import { createSemaphore } from '#shared/base/async';
 import { stopped } from '../errors/transfer-error.ts';
 import type { Descriptor } from '../oci/manifest.ts';
 

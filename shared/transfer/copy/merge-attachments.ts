@@ -1,4 +1,4 @@
-import { canonicalJson, isRecord } from '#shared/meta';
+import { canonicalJson, isRecord } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type Manifest, maxManifestBytes, ociManifest, parseManifest } from '../oci/manifest.ts';
 import { digestOf } from '../reference/digest.ts';

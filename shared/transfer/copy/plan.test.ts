@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, startRegistry } from '../../embedded/registry/index.ts';
+import { type Registry, startRegistry } from '../../local/registry/index.ts';
 import { ociIndex } from '../oci/manifest.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import { openSession, type Session } from '../oci/session.ts';

@@ -1,4 +1,4 @@
-import { mapBounded } from '#shared/async';
+import { mapBounded } from '#shared/base/async';
 import type { ContentSource, Referrer } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type Descriptor, isManifestType, type Manifest } from '../oci/manifest.ts';

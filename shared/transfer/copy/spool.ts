@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 
 /** Holds one blob in a file, for an upload that has to be repeated. */

@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import { copyBatch } from '../batch/copy-batch.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import { copyImage } from '../testing/copy-image.ts';

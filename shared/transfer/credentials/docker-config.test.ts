@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { lookupDockerConfig, secretsOfDockerConfig } from './docker-config.ts';
 
 const auth = (pair: string): string => Buffer.from(pair).toString('base64');

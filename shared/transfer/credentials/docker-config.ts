@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Lend } from '../identity/kept.ts';
 

@@ -1,4 +1,4 @@
-import { AddressError } from '#shared/address';
+import { AddressError } from '#shared/domain/address';
 import { TransferError } from './transfer-error.ts';
 
 /** The same function for a transfer: an address that cannot be resolved is a TransferError with reason `config`. */

@@ -1,4 +1,4 @@
-import { ArcError, type Code, shortageIn } from '#shared/errors';
+import { ArcError, type Code, shortageIn } from '#shared/base/errors';
 
 /**
  * Why a transfer failed: `retryable` may succeed later unchanged, `permanent` cannot succeed, `denied` means that the account lacks a

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { printable } from '#shared/errors';
+import { printable } from '#shared/base/errors';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { connectionEnd } from '../http/connection-end.ts';
 import { RefusedError } from '../http/redirect.ts';

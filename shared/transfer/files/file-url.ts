@@ -1,5 +1,5 @@
-import * as address from '#shared/address';
+import * as address from '#shared/domain/address';
 import { asConfig } from '../errors/as-config.ts';
 
-/** As in shared/address; throws a config TransferError. */
+/** As in shared/domain/address; throws a config TransferError. */
 export const fileURL = asConfig(address.fileURL);

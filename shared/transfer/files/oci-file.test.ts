@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import type { Opening } from '../copy/in-session.ts';
 import { digestOf } from '../reference/digest.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 import { countAttempts, type RetryPolicy } from '../http/retry.ts';
 import type { FileIdentity, FileSource, OpenFile } from './file.ts';

@@ -1,4 +1,4 @@
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import { finished } from './copy-file.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type ChartFile, chartYaml, packChart } from '../testing/charts.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';

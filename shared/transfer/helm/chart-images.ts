@@ -1,5 +1,5 @@
-import { isRecord } from '#shared/meta';
-import { yamlToJson } from '#shared/yaml';
+import { isRecord } from '#shared/base/meta';
+import { yamlToJson } from '#shared/base/yaml';
 import { TransferError } from '../errors/transfer-error.ts';
 import { readChartArchive } from './chart-archive.ts';
 import { type ChartMetadata, chartMetadata } from './chart-metadata.ts';

@@ -1,4 +1,4 @@
-import { canonicalJson, isRecord, type Json } from '#shared/meta';
+import { canonicalJson, isRecord, type Json } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 import { versionOf } from './versions.ts';
 

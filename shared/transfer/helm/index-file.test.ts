@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { TransferError } from '../errors/transfer-error.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
 import { chartEntries, indexedChart } from './index-file.ts';

@@ -1,5 +1,5 @@
-import { isRecord } from '#shared/meta';
-import { yamlToJson } from '#shared/yaml';
+import { isRecord } from '#shared/base/meta';
+import { yamlToJson } from '#shared/base/yaml';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { ListedVersion } from './select-version.ts';
 

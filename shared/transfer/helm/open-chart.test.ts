@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { copyArtifact } from '../copy/copy-artifact.ts';
 import { registrySink } from '../oci/registry-content.ts';
 import type { Policy } from '../policy/policy.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 
 /** An image in the values of a chart. */
 export interface ValueImage {

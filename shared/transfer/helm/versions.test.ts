@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { newestFirst, versionOf, versionRange } from './versions.ts';
 
 const fits = (range: string, version: string): boolean | undefined => {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createAuthority } from '../../testing/authority.ts';
+import { createAuthority } from '../../base/testing/authority.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { certificateAlert, certificateRefusal, clientCertificate } from './client-certificate.ts';
 import { mayKnow } from './reach.ts';

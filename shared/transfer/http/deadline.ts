@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 
 /** A request that took too long; `code` is the one of Node's own errors. */
 export class SlowError extends Error {

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import * as nodeTls from 'node:tls';
-import { failWhenCut, farConnectLimitMs, limitConnect } from '#shared/async';
+import { failWhenCut, farConnectLimitMs, limitConnect } from '#shared/base/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 import { createAddressGuard, guardFor } from './address-guard.ts';

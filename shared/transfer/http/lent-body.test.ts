@@ -4,7 +4,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { createAuthority } from '../../testing/authority.ts';
+import { createAuthority } from '../../base/testing/authority.ts';
 import { digestOf } from '../reference/digest.ts';
 import { listen } from '../testing/front.ts';
 import type { ByteStream } from './body.ts';

@@ -1,4 +1,4 @@
-import { createSemaphore } from '#shared/async';
+import { createSemaphore } from '#shared/base/async';
 import { stopped } from '../errors/transfer-error.ts';
 import { defaultRetry, pauseOrStop } from './retry.ts';
 import type { Waits } from './waits.ts';

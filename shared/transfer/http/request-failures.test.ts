@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { networkFailure, type RequestContext, registryErrors, statusFailure } from './request-failures.ts';
 
 const context: RequestContext = {

@@ -1,4 +1,4 @@
-import { backoffMs, pause } from '#shared/async';
+import { backoffMs, pause } from '#shared/base/async';
 import { reworded, stopped, TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 
 /** How often and after which waits a process retries an operation. */

@@ -1,6 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch';
-import type { Masker } from '#shared/errors';
-import { isRecord } from '#shared/meta';
+import type { Masker } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
 import type { S3Credentials } from '../credentials/credentials.ts';
 import type { LentCredentials } from '../credentials/docker-config.ts';
 import type { Advice } from '../files/failures.ts';

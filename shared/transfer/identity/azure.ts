@@ -1,5 +1,5 @@
-import { type Masker, printable } from '#shared/errors';
-import { isRecord } from '#shared/meta';
+import { type Masker, printable } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
 import type { LentCredentials } from '../credentials/docker-config.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Advice } from '../files/failures.ts';

@@ -1,4 +1,4 @@
-import { printable } from '#shared/errors';
+import { printable } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Advice } from '../files/failures.ts';
 import { readBody } from '../http/body.ts';

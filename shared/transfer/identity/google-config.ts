@@ -1,5 +1,5 @@
-import { printable } from '#shared/errors';
-import { isRecord } from '#shared/meta';
+import { printable } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 import { jsonOf } from './json.ts';
 import { readSmallFile } from './pod-token.ts';

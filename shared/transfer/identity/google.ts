@@ -1,5 +1,5 @@
-import type { Masker } from '#shared/errors';
-import { isRecord } from '#shared/meta';
+import type { Masker } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
 import { secretsOf } from '../credentials/credentials.ts';
 import type { LentCredentials } from '../credentials/docker-config.ts';
 import type { Advice } from '../files/failures.ts';

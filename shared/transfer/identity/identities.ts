@@ -1,4 +1,4 @@
-import type { Masker } from '#shared/errors';
+import type { Masker } from '#shared/base/errors';
 import type { S3Credentials } from '../credentials/credentials.ts';
 import type { LentCredentials, RegistryCredentials } from '../credentials/docker-config.ts';
 import type { HttpClient } from '../http/http-client.ts';

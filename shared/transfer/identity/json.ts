@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 
 /** What a JWT says of itself, unverified; nothing for what is none. */
 export function claimsOf(token: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { startDeadline, untilAborted } from '#shared/async';
+import { startDeadline, untilAborted } from '#shared/base/async';
 
 /** Something that a cloud lends until a time, in milliseconds since 1970. */
 export interface Lent<T> {

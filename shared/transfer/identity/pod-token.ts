@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { printable } from '#shared/errors';
+import { printable } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 import { claimsOf } from './json.ts';
 

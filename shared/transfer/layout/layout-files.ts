@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { bytesText } from '#shared/errors';
-import { isRecord } from '#shared/meta';
+import { bytesText } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from '../reference/digest.ts';
 

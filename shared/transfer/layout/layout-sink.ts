@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { writtenTag } from '#shared/address';
+import { writtenTag } from '#shared/domain/address';
 import type { ContentSink } from '../content/content.ts';
 import {
   type Descriptor,

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { copyArtifact } from '../copy/copy-artifact.ts';
 import { ociIndex } from '../oci/manifest.ts';

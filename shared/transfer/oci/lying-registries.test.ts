@@ -3,7 +3,7 @@ import http, { type IncomingMessage } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import { type CopyRequest, copyImage } from '../testing/copy-image.ts';
 import { listen, passOn } from '../testing/front.ts';
 import { type Meddling, type RegistryFront, startRegistryFront } from '../testing/registry-front.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { digestOf } from '../reference/digest.ts';
 import { ociIndex, parseManifest } from './manifest.ts';
 

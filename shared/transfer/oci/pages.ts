@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 import { maxManifestBytes } from './manifest.ts';
 import { nextPage } from './next-page.ts';

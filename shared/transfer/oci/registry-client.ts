@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Masker } from '#shared/errors';
+import type { Masker } from '#shared/base/errors';
 import { createAuthorizer } from '../auth/authorizer.ts';
 import { createTokenService } from '../auth/token-service.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';

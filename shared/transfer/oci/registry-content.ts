@@ -1,4 +1,4 @@
-import { writtenTag } from '#shared/address';
+import { writtenTag } from '#shared/domain/address';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { ensureReferrers } from './ensure-referrers.ts';

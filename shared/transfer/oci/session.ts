@@ -1,4 +1,4 @@
-import { createMasker, type Masker } from '#shared/errors';
+import { createMasker, type Masker } from '#shared/base/errors';
 import { accountOf } from '../credentials/account.ts';
 import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';

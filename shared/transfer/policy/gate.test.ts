@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, repositoryOf, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type Registry, repositoryOf, seedImage, startRegistry } from '../../local/registry/index.ts';
 import { compareArtifact } from '../copy/compare-artifact.ts';
 import { ociIndex, ociManifest, parseManifest } from '../oci/manifest.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';

@@ -1,5 +1,5 @@
-import { mapBounded } from '#shared/async';
-import { isRecord } from '#shared/meta';
+import { mapBounded } from '#shared/base/async';
+import { isRecord } from '#shared/base/meta';
 import type { ContentSource } from '../content/content.ts';
 import { createdIn } from '../content/created.ts';
 import { readBlob } from '../copy/blob-content.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '../../embedded/registry/index.ts';
+import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import { digestOf } from '../reference/digest.ts';
 import { copyImage } from '../testing/copy-image.ts';
 import { type Attachment, attach, bundleType, type Where } from '../testing/signing.ts';

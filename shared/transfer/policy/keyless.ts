@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { type Bundle, bundleFromJSON } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 import {
   type Certified,
   imageOfPayload,

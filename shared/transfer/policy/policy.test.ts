@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { bundleOf, payloadOf, signed } from '../testing/signing.ts';
 import { type Facts, judge, type Policy } from './policy.ts';
 import type { Signature } from './signature.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 import { describedIn } from './sbom.ts';
 import { parseReport, type ScanReport } from './scan-report.ts';

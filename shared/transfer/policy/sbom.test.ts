@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { describedIn } from './sbom.ts';
 
 const hex = 'a'.repeat(64);

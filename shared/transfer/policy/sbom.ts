@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 
 /** Media types of SPDX, CycloneDX and Syft, as cosign, syft, trivy and ORAS name them. */
 export const sbomTypes =

@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 
 /** From the worst to the least; `negligible` of Grype counts as low. */
 export const severities = ['critical', 'high', 'medium', 'low', 'unknown'] as const;

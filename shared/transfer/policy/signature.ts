@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { isRecord } from '#shared/meta';
+import { isRecord } from '#shared/base/meta';
 
 /** A signature as cosign attaches it, not verified yet. */
 export type Signature =

@@ -1,4 +1,4 @@
-import { printable } from '#shared/errors';
+import { printable } from '#shared/base/errors';
 import { matchesGlob } from '../batch/glob.ts';
 import { type Keyless, keyOf, type Signature, type Verdict, verdictOn } from './signature.ts';
 

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestOf } from '../reference/digest.ts';
 

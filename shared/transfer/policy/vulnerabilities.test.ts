@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import type { ScanReport, Severity } from './scan-report.ts';
 import { severities } from './scan-report.ts';
 import { type Scans, tooManyFindings, unscanned, type VulnerabilityRule } from './vulnerabilities.ts';

@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { TLSSocket } from 'node:tls';
-import { failWhenCut } from '#shared/async';
+import { failWhenCut } from '#shared/base/async';
 import { type AddressGuard, guardFor } from '../http/address-guard.ts';
 import { isPublic } from '../http/address-ranges.ts';
 import { clientCertificate } from '../http/client-certificate.ts';

@@ -3,7 +3,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createAuthority } from '../../testing/authority.ts';
+import { createAuthority } from '../../base/testing/authority.ts';
 import { createAddressGuard } from '../http/address-guard.ts';
 import { loopbackRanges } from '../http/address-ranges.ts';
 import { type ProbeRequest, type ProbeResult, probeServer } from './probe.ts';

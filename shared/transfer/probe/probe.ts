@@ -1,4 +1,4 @@
-import { createMasker, type Masker } from '#shared/errors';
+import { createMasker, type Masker } from '#shared/base/errors';
 import { createAuthorizer } from '../auth/authorizer.ts';
 import { createTokenService } from '../auth/token-service.ts';
 import {

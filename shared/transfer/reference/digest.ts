@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { isDigest } from '#shared/address';
+import { isDigest } from '#shared/domain/address';
 import { TransferError } from '../errors/transfer-error.ts';
 
 export { isDigest };

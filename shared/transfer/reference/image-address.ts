@@ -1,7 +1,7 @@
-import * as address from '#shared/address';
+import * as address from '#shared/domain/address';
 import { asConfig } from '../errors/as-config.ts';
 
-export type { ImageAddress } from '#shared/address';
+export type { ImageAddress } from '#shared/domain/address';
 
 /** How the connection to one registry is made. */
 export interface TlsSettings {
@@ -15,5 +15,5 @@ export interface TlsSettings {
   plainHTTP?: boolean;
 }
 
-/** As in shared/address; throws a config TransferError. */
+/** As in shared/domain/address; throws a config TransferError. */
 export const resolveAddress = asConfig(address.resolveAddress);

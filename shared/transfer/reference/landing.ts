@@ -1,11 +1,11 @@
-import * as address from '#shared/address';
+import * as address from '#shared/domain/address';
 import { asConfig } from '../errors/as-config.ts';
 
-export { hasFiles, movedName } from '#shared/address';
+export { hasFiles, movedName } from '#shared/domain/address';
 
-/** As in shared/address; throws a config TransferError. */
+/** As in shared/domain/address; throws a config TransferError. */
 export const landingName = asConfig(address.landingName);
-/** As in shared/address; throws a config TransferError. */
+/** As in shared/domain/address; throws a config TransferError. */
 export const landingEntry = asConfig(address.landingEntry);
-/** As in shared/address; throws a config TransferError. */
+/** As in shared/domain/address; throws a config TransferError. */
 export const entryName = asConfig(address.entryName);

@@ -1,4 +1,4 @@
-import * as address from '#shared/address';
+import * as address from '#shared/domain/address';
 import { asConfig } from '../errors/as-config.ts';
 
 export {
@@ -10,9 +10,9 @@ export {
   isTag,
   type Reference,
   registryURL,
-} from '#shared/address';
+} from '#shared/domain/address';
 
-/** As in shared/address; throws a config TransferError. */
+/** As in shared/domain/address; throws a config TransferError. */
 export const parseImageName = asConfig(address.parseImageName);
-/** As in shared/address; throws a config TransferError. */
+/** As in shared/domain/address; throws a config TransferError. */
 export const parseReference = asConfig(address.parseReference);

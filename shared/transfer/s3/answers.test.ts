@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { completion, etagOf, newestUpload, partsOf, readFailure, s3Error, uploadIdOf } from './answers.ts';
 
 const xml = (text: string) => Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>${text}`);

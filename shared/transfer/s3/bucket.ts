@@ -1,5 +1,5 @@
 import { webcrypto } from 'node:crypto';
-import { escapeName } from '#shared/address';
+import { escapeName } from '#shared/domain/address';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { FileInfo, FileUpload } from '../files/file.ts';
 import type { FileServer, ServerRequest } from '../files/file-server.ts';

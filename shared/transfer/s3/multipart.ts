@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createSemaphore } from '#shared/async';
+import { createSemaphore } from '#shared/base/async';
 import { stopped, TransferError } from '../errors/transfer-error.ts';
 import type { FileUpload } from '../files/file.ts';
 import { completion, etagOf, newestUpload, partsOf, type StoredPart, uploadIdOf } from './answers.ts';

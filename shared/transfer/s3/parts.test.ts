@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 import { inParts, mostParts, PartBuffers, parallelParts, partBytes } from './parts.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import { accountOf } from '../credentials/account.ts';
 import { secretsOfEndpoint } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import * as tar from 'tar-stream';
-import type { Registry } from '#shared/embedded';
+import type { Registry } from '#shared/local';
 import { readChartArchive } from '../helm/chart-archive.ts';
 import { metadataOf } from '../helm/chart-images.ts';
 import { type ChartImage, chartImage } from '../helm/chart-manifest.ts';

@@ -2,7 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { type Authority, createAuthority } from '../../testing/authority.ts';
+import { type Authority, createAuthority } from '../../base/testing/authority.ts';
 import { listen } from './front.ts';
 
 /** Answers a request to one host of a cloud, whose body has been read. */

@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto';
-import { type Registry, repositoryOf } from '../../embedded/registry/index.ts';
+import { type Registry, repositoryOf } from '../../local/registry/index.ts';
 import { ociManifest, parseManifest } from '../oci/manifest.ts';
 import { digestOf, digestTag } from '../reference/digest.ts';
 

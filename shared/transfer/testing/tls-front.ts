@@ -1,6 +1,6 @@
 import https from 'node:https';
 import { TLSSocket } from 'node:tls';
-import type { Authority } from '../../testing/authority.ts';
+import type { Authority } from '../../base/testing/authority.ts';
 import { listen, passOn } from './front.ts';
 
 /** A TLS server before a plain one. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 
 /** What .ci/rig-images.sh gives the node. */
 export const bareHonoImage = 'dev.local/bare-hono:bench';

@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
-import { callChannel } from '#shared/apiserver';
+import { callChannel } from '#shared/kubernetes/apiserver';
 import { answeredChannel, sentChannel } from '../../../scripts/standalone/send-event.ts';
 
 /** What has gone over HTTP between the parts of a standalone. */

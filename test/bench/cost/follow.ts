@@ -1,5 +1,5 @@
-import { type Kind, type KubeClient, listWatch } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
+import { type Kind, type KubeClient, listWatch } from '#shared/kubernetes/client';
 
 /** The objects of a kind as they come and go: how many are there, and how many of them are chosen. */
 export function follow<T extends KubeObject>(

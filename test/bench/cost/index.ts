@@ -1,3 +1,4 @@
+import { ArcError } from '#shared/base/errors';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -6,8 +7,7 @@ import {
   type Order,
   orders,
 } from '#shared/domain';
-import { type Registry, startRegistry } from '#shared/embedded';
-import { ArcError } from '#shared/errors';
+import { type Registry, startRegistry } from '#shared/local';
 import { apply } from '../../../scripts/demo/apply.ts';
 import { namespace, platformObjects, tenantObjects } from '../../../scripts/demo/objects.ts';
 import { median, progress, report } from '../report.ts';

@@ -1,6 +1,6 @@
-import { eachBounded } from '#shared/async';
+import { eachBounded } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
 import { orders } from '#shared/domain';
-import { ArcError } from '#shared/errors';
 import { namespace as demo } from '../../../scripts/demo/objects.ts';
 
 const parallel = 16;

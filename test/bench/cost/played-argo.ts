@@ -1,8 +1,8 @@
-import { createSemaphore, pause } from '#shared/async';
+import { createSemaphore, pause } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import { isoSeconds } from '#shared/base/meta';
 import { isUnreleased, type Workflow, workflows } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { type KubeClient, listWatch } from '#shared/kube';
-import { isoSeconds } from '#shared/meta';
+import { type KubeClient, listWatch } from '#shared/kubernetes/client';
 
 /** Argo, played: no pod runs, and every transfer succeeds when it is told to. */
 export interface PlayedArgo {

@@ -1,7 +1,7 @@
+import { ArcError } from '#shared/base/errors';
 import { endpoints, type Order, orders } from '#shared/domain';
-import { startRegistry } from '#shared/embedded';
-import { ArcError } from '#shared/errors';
-import type { KubeClient } from '#shared/kube';
+import type { KubeClient } from '#shared/kubernetes/client';
+import { startRegistry } from '#shared/local';
 import { apply } from '../../../scripts/demo/apply.ts';
 import {
   namespace,

@@ -1,4 +1,4 @@
-import { createKubeClient, type KubeClient, programAccess } from '#shared/kube';
+import { createKubeClient, type KubeClient, programAccess } from '#shared/kubernetes/client';
 import { atZero, dev, install, uninstall } from '../../cluster/knative/conduit.ts';
 import { kubectl, lines } from '../../cluster/knative/kubectl.ts';
 import { removeTeam } from '../../cluster/knative/team.ts';

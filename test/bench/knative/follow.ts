@@ -1,5 +1,5 @@
 import { type Workflow, workflows } from '#shared/domain';
-import { type Change, type Kind, type KubeClient, listWatch } from '#shared/kube';
+import { type Change, type Kind, type KubeClient, listWatch } from '#shared/kubernetes/client';
 import type { Pod } from './parts.ts';
 
 const pods: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };

@@ -1,5 +1,5 @@
 import { orders } from '#shared/domain';
-import type { KubeClient } from '#shared/kube';
+import type { KubeClient } from '#shared/kubernetes/client';
 import { followOrder } from '../../../scripts/demo/follow.ts';
 import { atZero, auditLog } from '../../cluster/knative/conduit.ts';
 import { kubectl } from '../../cluster/knative/kubectl.ts';

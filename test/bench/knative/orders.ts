@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubeClient } from '#shared/kube';
+import type { KubeClient } from '#shared/kubernetes/client';
 import { prepareTeam, removeTeam } from '../../cluster/knative/team.ts';
 import { median, progress, report } from '../report.ts';
 import { findPodsRoot } from './cgroups.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 import type { PodTime } from './cgroups.ts';
 
 /** As much of a pod as says whose it is. */

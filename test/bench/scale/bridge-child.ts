@@ -1,7 +1,8 @@
 /** The watch-bridge as it leads in a cluster, without the election, which needs a Lease. It tells over IPC when it is ready, and how deep its queue is. */
-import { createKubeClient, programAccess } from '#shared/kube';
-import { keepHeapSmall } from '#shared/runtime';
-import { createLogger, createMetrics } from '#shared/telemetry';
+
+import { createLogger, createMetrics } from '#shared/base/telemetry';
+import { keepHeapSmall } from '#shared/conduit/runtime';
+import { createKubeClient, programAccess } from '#shared/kubernetes/client';
 import { startBridge } from '../../../functions/watch-bridge/index.ts';
 
 /** What it answers when it is asked. */

@@ -1,10 +1,10 @@
 import { Etcd3 } from 'etcd3';
-import type { KindDefinition } from '#shared/apiserver';
+import type { KubeObject } from '#shared/base/meta';
 import { arcKinds } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
-import { openEtcdStore } from '#shared/storage';
-import { objectKey } from '../../../shared/apiserver/registry/keys.ts';
-import { encodeObject } from '../../../shared/apiserver/registry/stored-object.ts';
+import type { KindDefinition } from '#shared/kubernetes/apiserver';
+import { openEtcdStore } from '#shared/kubernetes/storage';
+import { objectKey } from '../../../shared/kubernetes/apiserver/registry/keys.ts';
+import { encodeObject } from '../../../shared/kubernetes/apiserver/registry/stored-object.ts';
 import { settledInputs, settledOrder, settledWorkflow } from './settled.ts';
 
 const parallel = 64;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { KubeObject } from '#shared/base/meta';
 import {
   type ArtifactType,
   type ArtifactWorkflow,
@@ -11,7 +12,6 @@ import {
   planOrder,
   rollUp,
 } from '#shared/domain';
-import type { KubeObject } from '#shared/meta';
 
 /** A tenant has so many, from and to two Endpoints. */
 const ordersPerNamespace = 1_000;

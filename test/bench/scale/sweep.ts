@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/async';
+import type { Clock } from '#shared/base/async';
 import { Dispatcher } from '../../../functions/watch-bridge/duties/dispatcher.ts';
 import { report } from '../report.ts';
 import { settledInputs, settledOrder, settledWorkflow } from './settled.ts';

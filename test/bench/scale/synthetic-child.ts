@@ -3,7 +3,7 @@
  * than a store holds. `argv`: how many Orders. Asked over IPC for `{ change: <number of an Order> }`, it sends that to the watch of Orders.
  */
 import { createServer, type ServerResponse } from 'node:http';
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 import { settledInputs, settledOrder, settledWorkflow } from './settled.ts';
 
 const count = Number(process.argv[2]);

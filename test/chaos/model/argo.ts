@@ -1,3 +1,4 @@
+import { isoSeconds, type KubeObject } from '#shared/base/meta';
 import {
   type CronWorkflow,
   clusterWorkflowTemplates,
@@ -9,8 +10,7 @@ import {
   type Workflow,
   workflows,
 } from '#shared/domain';
-import { isoSeconds, type KubeObject } from '#shared/meta';
-import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import type { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { exceeded } from './limits.ts';
 
 /** A pod of Argo's, as far as anybody looks at it. */

@@ -1,3 +1,8 @@
+import { ArcError } from '#shared/base/errors';
+import { isoSeconds, type KubeObject } from '#shared/base/meta';
+import { announcements } from '#shared/conduit/events';
+import { settingsMap } from '#shared/conduit/function-kit';
+import type { StepEvent } from '#shared/conduit/runtime';
 import {
   type Announced,
   artifactWorkflows,
@@ -10,15 +15,10 @@ import {
   stepNames,
   workflows,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import { announcements } from '#shared/events';
-import { settingsMap } from '#shared/function-kit';
-import { isoSeconds, type KubeObject } from '#shared/meta';
-import type { StepEvent } from '#shared/runtime';
 import type { Outcome } from '../../../functions/watch-bridge/delivery/queue.ts';
 import { functions } from '../../../scripts/standalone/functions.ts';
-import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../../shared/conduit/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { Argo } from './argo.ts';
 import { directClient } from './direct-client.ts';
 import { liesOf } from './lies.ts';

@@ -1,7 +1,7 @@
-import { ArcError } from '#shared/errors';
-import type { Key, Kind, KubeClient, ListPage, Selection } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
-import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
+import type { Key, Kind, KubeClient, ListPage, Selection } from '#shared/kubernetes/client';
+import type { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 
 type Asked = Parameters<FakeApi['answer']>[0];
 

@@ -1,7 +1,7 @@
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject, ObjectMeta } from '#shared/base/meta';
 import type { Ref } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Key } from '#shared/kube';
-import type { KubeObject, ObjectMeta } from '#shared/meta';
+import type { Key } from '#shared/kubernetes/client';
 import { endpoint } from '../../../shared/domain/testing/objects.ts';
 import type { Conduit } from './conduit.ts';
 

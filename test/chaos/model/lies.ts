@@ -1,5 +1,5 @@
 import { artifactWorkflows, isDeleting, type Order, orders } from '#shared/domain';
-import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import type { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { type Argo, digestOf } from './argo.ts';
 
 /** What is there, and the Orders that were. */

@@ -6,7 +6,7 @@ import {
   type Workflow,
   workflows,
 } from '#shared/domain';
-import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import type { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 
 /** Limits that hold from the beginning of a story to its end. */
 export interface Limits {

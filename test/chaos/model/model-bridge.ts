@@ -1,14 +1,14 @@
-import type { Clock } from '#shared/async';
+import type { Clock } from '#shared/base/async';
+import type { KubeObject } from '#shared/base/meta';
+import { createLogger } from '#shared/base/telemetry';
+import type { StepEvent } from '#shared/conduit/events';
 import { type Announced, isDue, isDutyKind, type Step, wholeShard } from '#shared/domain';
-import type { StepEvent } from '#shared/events';
-import type { KubeObject } from '#shared/meta';
-import { createLogger } from '#shared/telemetry';
 import { Announcer } from '../../../functions/watch-bridge/delivery/announcer.ts';
 import type { HttpMessage } from '../../../functions/watch-bridge/delivery/delivery.ts';
 import type { Outcome } from '../../../functions/watch-bridge/delivery/queue.ts';
 import type { DueEvent } from '../../../functions/watch-bridge/duties/agenda.ts';
 import { Dispatcher } from '../../../functions/watch-bridge/duties/dispatcher.ts';
-import type { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
+import type { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 
 const observed = [
   'Order',

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/async';
+import type { Clock } from '#shared/base/async';
 
 interface Timer {
   at: number;

@@ -1,3 +1,4 @@
+import { applyMergePatch, type KubeObject } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   annotations,
@@ -14,7 +15,6 @@ import {
   serviceAccounts,
   workflows,
 } from '#shared/domain';
-import { applyMergePatch, type KubeObject } from '#shared/meta';
 import { orderActions } from '../../../shared/domain/actions/actions.ts';
 import { namespace, ociTemplate, ociType, order, secret } from '../../../shared/domain/testing/objects.ts';
 import { account, isOver } from './argo.ts';

@@ -1,3 +1,4 @@
+import type { ObjectMeta } from '#shared/base/meta';
 import {
   annotations,
   artifactWorkflows,
@@ -9,7 +10,6 @@ import {
   secrets,
   workflows,
 } from '#shared/domain';
-import type { ObjectMeta } from '#shared/meta';
 import {
   endpoint,
   namespace,

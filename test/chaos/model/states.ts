@@ -1,4 +1,4 @@
-import type { KubeObject } from '#shared/meta';
+import type { KubeObject } from '#shared/base/meta';
 import { scenarios, worldOf } from './scenarios.ts';
 
 const shown = new Set(['Order', 'ArtifactWorkflow', 'Endpoint']);

@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { stepEventType } from '#shared/conduit/events';
 import { type Step, stepNames, steps } from '#shared/domain';
-import { loadManifests, parseTriggers } from '#shared/embedded';
-import { stepEventType } from '#shared/events';
+import { loadManifests, parseTriggers } from '#shared/local';
 import { functions } from '../../../scripts/standalone/functions.ts';
-import { matches } from '../../../shared/embedded/broker/filter.ts';
+import { matches } from '../../../shared/local/broker/filter.ts';
 
 const triggers = parseTriggers(
   await loadManifests(path.resolve(import.meta.dirname, '../../../knative/base')),

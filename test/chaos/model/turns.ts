@@ -1,4 +1,4 @@
-import type { KubeClient } from '#shared/kube';
+import type { KubeClient } from '#shared/kubernetes/client';
 
 /** One call to the API that waits for its turn. */
 interface Call {

@@ -1,3 +1,6 @@
+import { ArcError } from '#shared/base/errors';
+import type { KubeObject } from '#shared/base/meta';
+import type { Fn, StepEvent } from '#shared/conduit/runtime';
 import {
   artifactWorkflows,
   type CronWorkflow,
@@ -12,13 +15,10 @@ import {
   type Workflow,
   workflows,
 } from '#shared/domain';
-import { ArcError } from '#shared/errors';
-import type { Key } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
-import type { Fn, StepEvent } from '#shared/runtime';
+import type { Key } from '#shared/kubernetes/client';
 import { functions } from '../../../scripts/standalone/functions.ts';
-import { FakeApi } from '../../../shared/kube/testing/fake-api/fake-api.ts';
-import { contextOf, eventOf } from '../../../shared/runtime/testing/handler-context.ts';
+import { contextOf, eventOf } from '../../../shared/conduit/runtime/testing/handler-context.ts';
+import { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { directClient } from './direct-client.ts';
 import { Killed, Turns } from './turns.ts';
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import type { KubeObject } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
@@ -10,11 +11,10 @@ import {
   type Workflow,
   workflows,
 } from '#shared/domain';
-import type { Kind, KubeClient } from '#shared/kube';
-import type { KubeObject } from '#shared/meta';
+import type { Kind, KubeClient } from '#shared/kubernetes/client';
 import { apply as create } from '../../../scripts/demo/apply.ts';
 import { platformObjects } from '../../../scripts/demo/objects.ts';
-import { eventually } from '../../../shared/testing/eventually.ts';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { spawnStandalone } from '../../fixtures/standalone/process.ts';
 import { ended } from './conduit.ts';
 import type { Registries } from './images.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { eventually } from '../../../shared/testing/eventually.ts';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { field, kubectl, lines } from './kubectl.ts';
 import { objects } from './team.ts';
 

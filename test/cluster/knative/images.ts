@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type Registry, seedImage, startRegistry } from '#shared/embedded';
+import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { seedChart } from '../../../shared/transfer/testing/charts.ts';
 import { pushAlpine } from '../../fixtures/image/alpine-image.ts';
 import { crane, registryTools } from '../../fixtures/image/registry-tools.ts';

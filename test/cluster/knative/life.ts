@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../../../shared/testing/eventually.ts';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
 import type { Program } from '../../fixtures/program.ts';
 import { arc, ended } from './conduit.ts';
 import { apply, field, kubectl, lines } from './kubectl.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../../../shared/testing/eventually.ts';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { anArtifactType, type Load, startLoad } from '../../fixtures/cluster/load.ts';
 import type { HttpsClient } from '../../fixtures/http/https-client.ts';
 import { arc, ended, install, pods, production, uninstall } from './conduit.ts';

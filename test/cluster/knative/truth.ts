@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../shared/testing/eventually.ts';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { arc, desired, dev, ended } from './conduit.ts';
 import type { Registries } from './images.ts';
 import { apply, field, kubectl, lines } from './kubectl.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { KindDefinition } from '#shared/apiserver';
+import type { KindDefinition } from '#shared/kubernetes/apiserver';
 
 const set = { 'x-kubernetes-list-type': 'set' };
 const keyed = (...keys: string[]) => ({

@@ -1,4 +1,4 @@
-import { fc } from '#shared/testing';
+import { fc } from '#shared/base/testing';
 
 type Json = Record<string, unknown>;
 

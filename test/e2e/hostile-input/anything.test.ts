@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anyCharacter, fc, runs } from '#shared/testing';
+import { anyCharacter, fc, runs } from '#shared/base/testing';
 import type { Answer } from '../../fixtures/http/raw-http.ts';
 import { attacked, orders, refused } from './attacked.ts';
 

@@ -3,7 +3,7 @@ import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../shared/testing/eventually.ts';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { rawBytes } from '../../fixtures/http/raw-http.ts';
 import { artifact, attacked, many, order, orders } from './attacked.ts';
 

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Job, JobEndpoint } from '#shared/domain';
-import { type Registry, startRegistry } from '#shared/embedded';
+import { type Registry, startRegistry } from '#shared/local';
 import { bundleJob } from '../bundle-job.ts';
 import type { BundleOptions } from '../bundle-place.ts';
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
+import { bytesText, printable, printableLines } from '#shared/base/errors';
 import { artifactWorkflows, type KubeEvent, parseProgress } from '#shared/domain';
-import { bytesText, printable, printableLines } from '#shared/errors';
-import { type Key, query } from '#shared/kube';
+import { type Key, query } from '#shared/kubernetes/client';
 import { orderActions } from '../../core/order-actions.ts';
 import { type Pace, secondsText } from '../../model/pace.ts';
 import type { Minute } from '../../model/throughput.ts';

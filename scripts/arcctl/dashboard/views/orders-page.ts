@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
+import { printable } from '#shared/base/errors';
 import type { Order } from '#shared/domain';
-import { printable } from '#shared/errors';
 import { firstLine } from '../../model/tree-rows.ts';
 import {
   choice,

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
+import { printable, printableLines } from '#shared/base/errors';
 import type { Endpoint } from '#shared/domain';
-import { printable, printableLines } from '#shared/errors';
-import type { Key } from '#shared/kube';
+import type { Key } from '#shared/kubernetes/client';
 import type { OrderAction } from '../../core/order-actions.ts';
 import {
   conditionMark,

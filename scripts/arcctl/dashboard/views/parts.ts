@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
-import { type Key, query } from '#shared/kube';
+import { type Key, query } from '#shared/kubernetes/client';
 
 /** A piece of a page. What is put into it with ${} is escaped, unless it is a piece itself. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { bytesText } from '#shared/errors';
+import { bytesText } from '#shared/base/errors';
 import { type Minute, shownMinutes } from '../../model/throughput.ts';
 import { type Html, notice, type Page } from './parts.ts';
 

@@ -1,0 +1,56 @@
+import type { Context } from '#shared/conduit/runtime';
+import {
+  appliesPolicies,
+  artifactTypes,
+  clusterArtifactTypes,
+  clusterWorkflowTemplates,
+  endpoints,
+  type Order,
+  type OrderPlan,
+  type PlanInputs,
+  planOrder,
+  type TemplateRef,
+  templatesUsed,
+  type WorkflowTemplate,
+  workflowTemplates,
+} from '#shared/domain';
+import { ignoreNotFound } from './api-errors.ts';
+import { namespaceOf } from './metadata.ts';
+import { readSettings } from './read-settings.ts';
+
+/** Reads what an Order refers to and the operator's settings, and plans it. Rejects with what the API answers. */
+export async function readPlan(
+  context: Pick<Context, 'api' | 'log' | 'metrics' | 'now' | 'signal'>,
+  order: Order,
+): Promise<OrderPlan> {
+  const [inputs, settings] = await Promise.all([readPlanInputs(context, order), readSettings(context)]);
+  return planOrder(order, inputs, settings);
+}
+
+/** What an Order refers to, as far as it exists. Rejects with what the API answers. */
+export async function readPlanInputs(
+  { api, signal }: Pick<Context, 'api' | 'signal'>,
+  order: Order,
+): Promise<PlanInputs> {
+  const namespace = namespaceOf(order);
+  const [known, own, cluster] = await Promise.all([
+    api.list(endpoints, namespace, signal),
+    api.list(artifactTypes, namespace, signal),
+    api.list(clusterArtifactTypes, {}, signal),
+  ]);
+  const types = [...own.items, ...cluster.items];
+  const read = async ({ name, clusterScope }: TemplateRef) =>
+    ignoreNotFound<WorkflowTemplate | undefined>(
+      clusterScope === true
+        ? api.get(clusterWorkflowTemplates, { name }, signal)
+        : api.get(workflowTemplates, { ...namespace, name }, signal),
+    );
+  const used = templatesUsed(order, types);
+  // If Argo is not installed, every template is missing, and the Order says so.
+  const found = await Promise.all(used.map(read));
+  const missingTemplates = used.filter((_, index) => found[index] === undefined);
+  const applyingTemplates = found.flatMap((one) =>
+    one !== undefined && appliesPolicies(one) ? [one.metadata.name] : [],
+  );
+  return { endpoints: known.items, types, missingTemplates, applyingTemplates };
+}

@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '#shared/base/meta';
+import type { Context } from '#shared/conduit/runtime';
+import { firstAnnounced } from '#shared/domain';
+import { isGone, type Kind } from '#shared/kubernetes/client';
+import { versionOf } from './metadata.ts';
+
+/**
+ * Writes fields of an object's status, null to remove one, guarded by its resourceVersion; writes nothing when they have these values
+ * already. Resolves with the object as it is now, or undefined when it is gone. Rejects with Conflict when it has changed since it was read,
+ * and with NotFound when the server does not know the kind.
+ */
+export async function writeStatus<T extends KubeObject>(
+  { api, signal }: Pick<Context, 'api' | 'signal'>,
+  kind: Kind<T>,
+  object: T,
+  status: object,
+): Promise<T | undefined> {
+  const before: Record<string, unknown> = { ...(object.status as object | undefined) };
+  const same = Object.entries(status).every(([field, value]) =>
+    isDeepStrictEqual(before[field] ?? null, value),
+  );
+  if (same) return object;
+  const patch = { metadata: versionOf(object), status: { ...status, ...firstAnnounced(object) } };
+  try {
+    return await api.mergePatch(kind, object.metadata, patch, { subresource: 'status' }, signal);
+  } catch (caught) {
+    if (isGone(caught)) return undefined;
+    throw caught;
+  }
+}

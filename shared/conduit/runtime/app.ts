@@ -1,0 +1,210 @@
+import type { IncomingMessage } from 'node:http';
+import { Hono } from 'hono';
+import type { Logger } from 'pino';
+import { startDeadline } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import { createMetrics, type Metrics, metricsContentType } from '#shared/base/telemetry';
+import { type HeaderSource, type ParsedStepEvent, parseStepEvent } from '#shared/conduit/events';
+import { type KubeClient, sharedReads } from '#shared/kubernetes/client';
+import { deliveryStatus, doneAnswer, failureAnswer, refusalAnswer } from './answer.ts';
+import type { Context, Fn } from './function.ts';
+import { createFunctionMetrics, type FunctionMetrics } from './function-metrics.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { readBody } from './read-body.ts';
+import { times } from './times.ts';
+
+export interface AppDependencies {
+  /** Of the function: in metrics. */
+  name: string;
+  api: KubeClient;
+  log: Logger;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Bound of one delivery in milliseconds, see times.ts. */
+  deadlineMs?: number;
+  /** Most deliveries at once; more are answered 429. Default 250. */
+  maxInFlight?: number;
+  metrics?: Metrics;
+  /** Default: ready from the start. */
+  lifecycle?: Lifecycle;
+  now?: () => Date;
+}
+
+// What intermediaries must pass on (CloudEvents 1.0, size limits); our own events have a few hundred bytes.
+const largestEvent = 64 * 1024;
+
+/**
+ * The HTTP surface of a function: POST / takes an event in binary or structured mode, /health/liveness,
+ * /health/readiness and /metrics are for the platform. Answers: 204; errors by the table in answer.ts.
+ */
+export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
+  const metrics = dependencies.metrics ?? createMetrics();
+  const lifecycle = dependencies.lifecycle ?? createLifecycle(true);
+  const measured = createFunctionMetrics(metrics, dependencies.name);
+  const api = sharedReads(dependencies.api);
+  const deliver = createDelivery(fn, { ...dependencies, api, metrics, lifecycle, measured });
+  const app = new Hono();
+
+  app.use(async (context, next) => {
+    await next();
+    // Clients and proxies must not send another request over a connection that is about to close.
+    if (lifecycle.draining) context.header('connection', 'close');
+  });
+  app.post('/', ({ req, env }) => lifecycle.track(deliver(req.raw, headersOf(req.raw, env))));
+  app.get('/health/liveness', () => health(fn.liveness?.() ?? true));
+  app.get('/health/readiness', () =>
+    health(lifecycle.ready && !lifecycle.draining && (fn.readiness?.() ?? true)),
+  );
+  app.get(
+    '/metrics',
+    () => new Response(metrics.expose(), { headers: { 'content-type': metricsContentType } }),
+  );
+  app.all('/', () => notAllowed('POST'));
+  for (const path of ['/health/liveness', '/health/readiness', '/metrics'])
+    app.all(path, () => notAllowed('GET'));
+  app.notFound(() => refusalAnswer(new ArcError('NotFound', 'events go to POST /')));
+  app.onError((caught) => {
+    dependencies.log.error({ err: caught }, 'request failed outside the handler');
+    return failureAnswer(ArcError.from(caught));
+  });
+  return app;
+}
+
+interface DeliveryParts extends AppDependencies {
+  metrics: Metrics;
+  lifecycle: Lifecycle;
+  measured: FunctionMetrics;
+}
+
+/** Those that Node has parsed, where the request came over a socket: a `Headers` would be built and sorted to be read once. */
+function headersOf(request: Request, env: unknown): HeaderSource {
+  return (env as { incoming?: IncomingMessage } | undefined)?.incoming?.headers ?? request.headers;
+}
+
+type Deliver = (request: Request, headers: HeaderSource) => Promise<Response>;
+
+function createDelivery(fn: Fn, parts: DeliveryParts): Deliver {
+  const { log, lifecycle, measured, deadlineMs = times.deadline * 1000, maxInFlight = 250 } = parts;
+
+  let active = 0;
+
+  return async (request, headers) => {
+    const refused = refusal(lifecycle, active, maxInFlight);
+    if (refused !== undefined) {
+      measured.failed(refused.code);
+      return failureAnswer(refused);
+    }
+    const now = parts.now?.() ?? new Date();
+    const deadline = startDeadline(deadlineMs, 'handling the event', lifecycle.signal);
+    active += 1;
+    try {
+      const event = await receive(request, headers, deadline.signal);
+      if (event instanceof ArcError) {
+        measured.failed(event.code);
+        // A body that arrives too late is not unreadable: the broker can deliver it again.
+        if (fn.unreadable && event.code !== 'Timeout' && !deadline.signal.aborted) {
+          fn.unreadable({ log, metrics: parts.metrics }, event);
+          return doneAnswer();
+        }
+        log.warn({ err: event }, 'request refused');
+        return refusalAnswer(event);
+      }
+      return await run(fn, event, { ...parts, now, signal: deadline.signal });
+    } finally {
+      active -= 1;
+      deadline.end();
+    }
+  };
+}
+
+/** Why an event is refused before it is read; the broker delivers it again. */
+function refusal(lifecycle: Lifecycle, active: number, maxInFlight: number): ArcError | undefined {
+  if (lifecycle.draining) return new ArcError('ServiceUnavailable', 'the process is stopping');
+  if (!lifecycle.ready) return new ArcError('ServiceUnavailable', 'the function is not ready yet');
+  if (active < maxInFlight) return undefined;
+  return new ArcError('TooManyRequests', `${maxInFlight} events are being handled`, {
+    details: { retryAfterSeconds: 1 },
+  });
+}
+
+async function receive(
+  request: Request,
+  headers: HeaderSource,
+  signal: AbortSignal,
+): Promise<ParsedStepEvent | ArcError> {
+  const arrival = startDeadline(times.arrival * 1000, 'receiving the event', signal);
+  try {
+    const body = await readBody(request, largestEvent, arrival.signal);
+    return parseStepEvent(headers, body);
+  } catch (caught) {
+    return ArcError.from(caught);
+  } finally {
+    arrival.end();
+  }
+}
+
+interface RunParts extends Omit<DeliveryParts, 'now'> {
+  now: Date;
+  signal: AbortSignal;
+}
+
+async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Response> {
+  const { measured, metrics, lifecycle, now, signal, env } = parts;
+  const { id, trace, step, reason } = event;
+  const object = `${event.kind} ${event.namespace}/${event.name}`;
+  const traced = trace && { trace, api: parts.api.traced(trace) };
+  const log = parts.log.child({
+    event: id.slice(0, 256),
+    object,
+    step,
+    reason,
+    ...(trace && { traceparent: trace.traceparent }),
+  });
+  const context: Context = { log, api: parts.api, metrics, signal, now, env, ...traced };
+  const started = performance.now();
+  measured.invoked(step, (now.getTime() - event.time.getTime()) / 1000);
+  const work = lifecycle.track(start(fn, context, event));
+  try {
+    await beforeAbort(work, signal);
+    log.debug('handled');
+    return doneAnswer();
+  } catch (caught) {
+    const error = ArcError.from(caught);
+    measured.failed(error.code);
+    // After the deadline the handler may still reject: that must not be an unhandled rejection.
+    if (signal.aborted)
+      work.catch((err: unknown) => log.debug({ err }, 'the handler ended after its deadline'));
+    // A later delivery settles most failures; only the others need a person.
+    log[deliveryStatus(error) === 500 ? 'error' : 'info']({ err: error }, 'the event could not be handled');
+    return failureAnswer(error);
+  } finally {
+    measured.took((performance.now() - started) / 1000);
+  }
+}
+
+/** Makes a handler that throws before its first await reject like any other. */
+async function start(fn: Fn, context: Context, event: ParsedStepEvent): Promise<void> {
+  return fn.handle(context, event);
+}
+
+/** The result of `work`, or a rejection with the signal's reason as soon as it is aborted: the handler may ignore the signal. */
+async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(ArcError.from(signal.reason));
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function health(ok: boolean): Response {
+  return new Response(ok ? 'ok\n' : 'not ok\n', { status: ok ? 200 : 503 });
+}
+
+function notAllowed(allow: string): Response {
+  const answer = refusalAnswer(new ArcError('MethodNotAllowed', `only ${allow} is allowed here`));
+  answer.headers.set('allow', allow);
+  return answer;
+}

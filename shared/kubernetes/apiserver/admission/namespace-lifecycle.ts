@@ -1,0 +1,63 @@
+import { ArcError } from '#shared/base/errors';
+import type { Store } from '#shared/kubernetes/storage';
+import { notFound, qualified } from '../errors/resource-errors.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import { storedObjects } from '../registry/stored-objects.ts';
+import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
+
+const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);
+
+/** Finds a namespace by name, in this or another API server. */
+export type FindNamespace = (
+  name: string,
+) => Promise<{ metadata: { deletionTimestamp?: string } } | undefined>;
+
+/**
+ * Rejects creates in a namespace that does not exist (NotFound) or is being deleted (Forbidden), and deletes of the namespaces of
+ * Kubernetes itself. Namespaces are read from the store if they are among the kinds served, otherwise by `findElsewhere`; without
+ * both there is no plug-in.
+ */
+export function namespaceLifecycle(
+  kinds: readonly KindDefinition[],
+  store: Store,
+  findElsewhere?: FindNamespace,
+): AdmissionPlugin | undefined {
+  const isServed = kinds.some((kind) => kind.group === '' && kind.plural === 'namespaces');
+  const stored = storedObjects(kinds, store);
+  const find = isServed ? (name: string) => stored.get('', 'namespaces', '', name) : findElsewhere;
+  if (!find) return undefined;
+  return {
+    name: 'NamespaceLifecycle',
+    // Before validation, as in kube-apiserver.
+    async mutate(request) {
+      const { operation, namespace: name, resource } = request;
+      if (resource.group === '' && resource.resource === 'namespaces') keepProtected(request);
+      if (operation !== 'CREATE' || name === '') return undefined;
+      const namespace = await find(name);
+      if (!namespace) throw notFound({ group: '', plural: 'namespaces' }, name);
+      if (namespace.metadata.deletionTimestamp !== undefined) throw terminating(request);
+      return undefined;
+    },
+  };
+}
+
+function keepProtected({ operation, name }: AdmissionRequest): void {
+  if (operation !== 'DELETE' || !protectedNamespaces.has(name)) return;
+  const details = { name, kind: 'namespaces' };
+  throw new ArcError('Forbidden', `namespaces "${name}" is forbidden: this namespace may not be deleted`, {
+    details,
+  });
+}
+
+function terminating({ resource, name, namespace }: AdmissionRequest): ArcError {
+  const { group, resource: plural } = resource;
+  const message = `${qualified(plural, group)} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`;
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  };
+  return new ArcError('Forbidden', message, {
+    details: { name, ...(group && { group }), kind: plural, causes: [cause] },
+  });
+}

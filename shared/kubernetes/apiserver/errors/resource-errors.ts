@@ -1,0 +1,68 @@
+import { ArcError, type ErrorDetails } from '#shared/base/errors';
+import type { KindDefinition } from '../kinds/definition.ts';
+
+/** `orders.arc.opendefense.cloud`, or `secrets` in the core group. */
+export function qualified(name: string, group: string): string {
+  return group === '' ? name : `${name}.${group}`;
+}
+
+function detailsOf(definition: Pick<KindDefinition, 'group' | 'plural'>, name: string): ErrorDetails {
+  return { name, ...(definition.group && { group: definition.group }), kind: definition.plural };
+}
+
+export function notFound(definition: Pick<KindDefinition, 'group' | 'plural'>, name: string): ArcError {
+  const resource = qualified(definition.plural, definition.group);
+  return new ArcError('NotFound', `${resource} "${name}" not found`, {
+    details: detailsOf(definition, name),
+  });
+}
+
+/** @param isDeleting the object that has the name waits for its finalizers */
+export function alreadyExists(definition: KindDefinition, name: string, isDeleting = false): ArcError {
+  const resource = qualified(definition.plural, definition.group);
+  const details = detailsOf(definition, name);
+  const message = `${isDeleting ? 'object is being deleted: ' : ''}${resource} "${name}" already exists`;
+  return new ArcError('AlreadyExists', message, { details });
+}
+
+/** The object has changed since the client read it. */
+export function conflict(definition: KindDefinition, name: string): ArcError {
+  const resource = qualified(definition.plural, definition.group);
+  const message = `Operation cannot be fulfilled on ${resource} "${name}": the object has been modified; please apply your changes to the latest version and try again`;
+  return new ArcError('Conflict', message, { details: detailsOf(definition, name) });
+}
+
+/** A precondition of a delete does not hold. As in Kubernetes, details.kind is the Kind here, not the resource. */
+export function deletePreconditionFailed(
+  definition: KindDefinition,
+  name: string,
+  field: 'UID' | 'ResourceVersion',
+  wanted: string,
+  found: string,
+): ArcError {
+  const why =
+    field === 'UID'
+      ? 'The object might have been deleted and then recreated'
+      : 'The object might have been modified';
+  const [here, there] =
+    field === 'UID'
+      ? ['the UID', 'the UID in record']
+      : ['the ResourceVersion', 'the ResourceVersion in record'];
+  const message = `Operation cannot be fulfilled on ${qualified(definition.kind, definition.group)} "${name}": ${here} in the precondition (${wanted}) does not match ${there} (${found}). ${why}`;
+  const details = { ...detailsOf(definition, name), kind: definition.kind };
+  return new ArcError('Conflict', message, { details });
+}
+
+/** A PUT names another uid than the object has: the text of the Kubernetes storage layer, which clients see. */
+export function uidPreconditionFailed(
+  definition: KindDefinition,
+  name: string,
+  key: string,
+  wanted: string,
+  found: string,
+): ArcError {
+  const why = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`;
+  const storage = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
+  const message = `Operation cannot be fulfilled on ${qualified(definition.plural, definition.group)} "${name}": ${storage}`;
+  return new ArcError('Conflict', message, { details: detailsOf(definition, name) });
+}

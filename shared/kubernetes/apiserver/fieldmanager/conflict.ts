@@ -1,0 +1,72 @@
+import { ArcError, type Cause, printable } from '#shared/base/errors';
+import { eachPath, type FieldSet } from './fieldpath/field-set.ts';
+import { type PathElement, showPath } from './fieldpath/path-element.ts';
+import { compareText, type Managed, type ManagedFieldsEntry } from './managed-fields.ts';
+
+/** One field that another manager owns and that the applier would change. */
+export interface Conflict {
+  identity: string;
+  entry: ManagedFieldsEntry;
+  path: PathElement[];
+}
+
+/** Most conflicts listed: each is a cause and a line of the answer. All of them are counted. */
+const mostListed = 1000;
+
+export interface Conflicts {
+  total: number;
+  /** By owner; the first thousand. */
+  listed: Conflict[];
+}
+
+/** The conflicts one by one, without fields that the applier may take. */
+export function listConflicts(
+  managed: Managed,
+  conflicts: ReadonlyMap<string, FieldSet>,
+  mayTake: (path: readonly PathElement[]) => boolean = () => false,
+): Conflicts {
+  const result: Conflicts = { total: 0, listed: [] };
+  for (const [identity, fields] of [...conflicts].sort(([a], [b]) => compareText(a, b))) {
+    const entry = managed.get(identity);
+    if (!entry) continue;
+    for (const path of eachPath(fields)) {
+      if (mayTake(path)) continue;
+      result.total++;
+      if (result.listed.length < mostListed) result.listed.push({ identity, entry, path: [...path] });
+    }
+  }
+  return result;
+}
+
+/** 409 with one cause per field, in the words of k8s.io/apimachinery managedfields: people and tools read it. */
+export function conflictError(conflicts: Conflicts): ArcError {
+  const causes: Cause[] = conflicts.listed.map(({ entry, path }) => ({
+    reason: 'FieldManagerConflict',
+    message: `conflict with ${showManager(entry)}`,
+    field: showPath(path),
+  }));
+  return new ArcError('Conflict', conflictMessage(conflicts), { details: { causes }, multiline: true });
+}
+
+function conflictMessage({ total, listed }: Conflicts): string {
+  const [first] = listed;
+  if (first && total === 1) {
+    return printable(
+      `Apply failed with 1 conflict: conflict with ${showManager(first.entry)}: ${showPath(first.path)}`,
+    );
+  }
+  const lines: string[] = [];
+  let manager: string | undefined;
+  for (const { identity, entry, path } of listed) {
+    if (identity !== manager) lines.push(printable(`conflicts with ${showManager(entry)}:`));
+    manager = identity;
+    lines.push(printable(`- ${showPath(path)}`));
+  }
+  return `Apply failed with ${total} conflicts: ${lines.join('\n')}`;
+}
+
+function showManager({ manager = '', subresource, operation, apiVersion }: ManagedFieldsEntry): string {
+  const endpoint = subresource ? ` with subresource ${JSON.stringify(subresource)}` : '';
+  const version = operation === 'Update' ? ` using ${apiVersion}` : '';
+  return `${JSON.stringify(manager)}${endpoint}${version}`;
+}

@@ -1,0 +1,36 @@
+import { isRecord } from '#shared/base/meta';
+import { parseBody } from '../codec/parse-body.ts';
+import { badRequest, unsupportedMediaType } from '../errors/request-errors.ts';
+import type { Action } from '../kinds/definition.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
+import { bodyType, readBody } from '../request/request-body.ts';
+import { respondWritten } from '../response/respond.ts';
+import { trackManagedFields } from './field-manager.ts';
+import { writeObject } from './write-object.ts';
+import { checkManager, isDryRun } from './write-options.ts';
+
+const bodyTypes = ['', 'application/json', 'application/yaml'];
+
+/** POST of an action: changes the object as its kind says, and answers with it. The body is empty, or an empty object. */
+export async function actOnObject(request: ResourceRequest, action: Action): Promise<Response> {
+  const dryRun = isDryRun(request.query, 'CreateOptions');
+  checkManager(request.query, 'CreateOptions');
+  await checkBody(request, action);
+  const asked = { user: request.user, now: request.server.now() };
+  const written = await writeObject(request, {
+    dryRun,
+    change: (old) => ({
+      object: action.act(old, asked),
+      managedFieldsOf: trackManagedFields(request, old, old.metadata.managedFields),
+    }),
+  });
+  return respondWritten(request, written, 201);
+}
+
+async function checkBody(request: ResourceRequest, { name }: Action): Promise<void> {
+  const type = bodyType(request.raw);
+  if (!bodyTypes.includes(type)) throw unsupportedMediaType(bodyTypes.slice(1));
+  const { value = {} } = await parseBody(await readBody(request), type);
+  if (isRecord(value) && Object.keys(value).length === 0) return;
+  throw badRequest(`${name} takes no options: send an empty body or {}`);
+}

@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Cause } from '#shared/base/errors';
+import { invalid } from '../errors/request-errors.ts';
+import type { KubeObject } from '../kinds/definition.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
+import { betweenSteps } from '../request/long-steps.ts';
+import { immutableCauses, metadataCauses, metadataWarnings } from '../validation/metadata.ts';
+import { validateSchema } from '../validation/validate-schema.ts';
+import { admissionRequest } from './admission-request.ts';
+
+/**
+ * Admits a create or update: defaults, mutating admission, validation, the kind's own preparation and rules, validating
+ * admission. `withManagedFields` adds managedFields before the last two steps. Returns the object to store; rejects with Invalid
+ * that names every wrong field, or with the error of an admission plug-in.
+ */
+export async function admitWrite(
+  request: ResourceRequest,
+  given: KubeObject,
+  old: KubeObject | undefined,
+  withManagedFields: (object: KubeObject) => KubeObject,
+): Promise<KubeObject> {
+  const { definition, query, server } = request;
+  const { hooks } = definition;
+  // While an object is being deleted, its content must not block the updates that remove finalizers.
+  const isDeleting = old?.metadata.deletionTimestamp !== undefined;
+  let checked = defaultAndValidate(request, old ? withCreationTimestamp(given, old) : given, old);
+  const operation = old ? 'UPDATE' : 'CREATE';
+  const write = { operation, oldObject: old, dryRun: query.has('dryRun') } as const;
+  const mutated = await server.admission.mutate(
+    admissionRequest(request, { ...write, object: checked.object }),
+  );
+  if (mutated && mutated !== checked.object) checked = defaultAndValidate(request, mutated, old);
+  if (checked.causes.length > 0) throw invalid(definition, given.metadata.name, checked.causes);
+  await betweenSteps(request);
+  const object = withManagedFields(
+    hooks?.prepare && !isDeleting ? hooks.prepare(checked.object, old) : checked.object,
+  );
+  await betweenSteps(request);
+  const ownCauses = isDeleting ? [] : (hooks?.validate?.(object, old) ?? []);
+  if (ownCauses.length > 0) throw invalid(definition, object.metadata.name, ownCauses);
+  await server.admission.validate(admissionRequest(request, { ...write, object }));
+  if (isDeleting) return object;
+  await betweenSteps(request);
+  request.warnings.push(...metadataWarnings(object.metadata, old?.metadata));
+  request.warnings.push(...(hooks?.warn?.(object, old) ?? []));
+  return object;
+}
+
+/** Adds defaults and validates. An object that does not fit its schema is returned without defaults. */
+function defaultAndValidate(
+  request: ResourceRequest,
+  given: KubeObject,
+  old: KubeObject | undefined,
+): { object: KubeObject; causes: Cause[] } {
+  const { definition } = request;
+  const isDeleting = old?.metadata.deletionTimestamp !== undefined;
+  const { object, causes: schemaCauses } = validateSchema(definition, given);
+  const causes = [
+    ...metadataCauses(definition, given.metadata, old?.metadata),
+    ...(old ? immutableCauses(given.metadata, old.metadata) : []),
+    ...(isDeleting ? [] : newCauses(request, schemaCauses, given, old)),
+  ];
+  return { object: schemaCauses.length === 0 ? object : given, causes };
+}
+
+/** creationTimestamp keeps its value: another one is ignored, while another uid or name is an error. */
+function withCreationTimestamp(given: KubeObject, old: KubeObject): KubeObject {
+  const { creationTimestamp } = old.metadata;
+  if (creationTimestamp === undefined || given.metadata.creationTimestamp === creationTimestamp) return given;
+  return { ...given, metadata: { ...given.metadata, creationTimestamp } };
+}
+
+/** Leaves out errors that the stored object has as well: a rule that was tightened must not block unrelated updates. */
+function newCauses(
+  request: ResourceRequest,
+  causes: Cause[],
+  object: KubeObject,
+  old: KubeObject | undefined,
+): Cause[] {
+  if (causes.length === 0 || !old) return causes;
+  const id = (cause: Cause) => `${cause.field} ${cause.reason} ${cause.message}`;
+  const known = new Set(validateSchema(request.definition, old).causes.map(id));
+  const isOld = (cause: Cause) =>
+    known.has(id(cause)) &&
+    isDeepStrictEqual(valueAt(object, cause.field ?? ''), valueAt(old, cause.field ?? ''));
+  return causes.filter((cause) => !isOld(cause));
+}
+
+/** The value at a field path such as `spec.artifacts[0].name`, or undefined. */
+function valueAt(object: unknown, field: string): unknown {
+  let value = object;
+  for (const step of field.match(/[^.[\]]+/g) ?? []) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
+}

@@ -1,0 +1,51 @@
+import { isoSeconds } from '#shared/base/meta';
+import type { ManagedFieldsEntry } from '../fieldmanager/managed-fields.ts';
+import { trackUpdate, type Writer } from '../fieldmanager/track-update.ts';
+import type { KubeObject } from '../kinds/definition.ts';
+import { apiVersionOf } from '../kinds/verbs.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
+
+/** Longest name of a manager. */
+const maxManagerBytes = 128;
+
+/** The manager that a request's changes are recorded for: its fieldManager, else the User-Agent up to the first '/'. */
+export function fieldManagerOf(request: ResourceRequest): Writer {
+  const { definition, query, raw, server, info } = request;
+  const manager = query.get('fieldManager') || managerFromUserAgent(raw.headers.get('user-agent') ?? '');
+  const time = isoSeconds(server.now());
+  return { definition, apiVersion: apiVersionOf(definition), manager, subresource: info.subresource, time };
+}
+
+/** Without unprintable characters, cut to the longest name. */
+export function managerFromUserAgent(agent: string): string {
+  const [product = ''] = agent.split('/');
+  let manager = '';
+  let size = 0;
+  for (const letter of product.replace(/\p{C}/gu, '')) {
+    size += Buffer.byteLength(letter);
+    if (size > maxManagerBytes) break;
+    manager += letter;
+  }
+  return manager;
+}
+
+/** The object with these managedFields; undefined removes them. */
+export function withManagedFields(
+  object: KubeObject,
+  managedFields: ManagedFieldsEntry[] | undefined,
+): KubeObject {
+  const { managedFields: _former, ...metadata } = object.metadata;
+  return { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata };
+}
+
+/** Computes the managedFields of the object that a write results in, defaults included. */
+export type ManagedFieldsOf = (next: KubeObject) => ManagedFieldsEntry[] | undefined;
+
+/** As `trackUpdate`, for the manager of this request. @param supplied managedFields that the client sent */
+export function trackManagedFields(
+  request: ResourceRequest,
+  old: KubeObject | undefined,
+  supplied: unknown,
+): ManagedFieldsOf {
+  return (next) => trackUpdate(fieldManagerOf(request), old, next, supplied);
+}

@@ -1,0 +1,182 @@
+import type { ArcError } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
+import { decodeCore, readsProtobuf } from '../codec/core-protobuf.ts';
+import { type ParsedBody, parseBody } from '../codec/parse-body.ts';
+import { decodeReview } from '../codec/review-protobuf.ts';
+import { badRequest, invalidOf, unsupportedMediaType } from '../errors/request-errors.ts';
+import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
+import { apiVersionOf } from '../kinds/verbs.ts';
+import type { ResourceRequest } from '../request/api-request.ts';
+import { betweenSteps } from '../request/long-steps.ts';
+import { bodyType, parsedBodyType, readBody } from '../request/request-body.ts';
+import { metadataTypeFault } from '../validation/metadata.ts';
+import { checkFields } from '../validation/structural.ts';
+
+const jsonTypes = ['', 'application/json', 'application/yaml'];
+const protobuf = 'application/vnd.kubernetes.protobuf';
+
+/** Reads the object of a POST or PUT, checks it against the URL, and drops unknown fields. */
+export async function readObject(request: ResourceRequest): Promise<KubeObject> {
+  const { definition } = request;
+  const type = parsedBodyType(request.raw);
+  if (type === protobuf && definition.virtual) {
+    return identified(request, decodeReview(await readBody(request)));
+  }
+  if (type === protobuf && readsProtobuf(apiVersionOf(definition), definition.kind)) {
+    return acceptObject(request, { value: decodeCore(await readBody(request)), duplicates: [] });
+  }
+  if (!jsonTypes.includes(type)) throw unsupportedMediaType(['application/json', 'application/yaml']);
+  const body = await parseBody(await readBody(request), type);
+  await betweenSteps(request);
+  const object = acceptObject(request, body);
+  await betweenSteps(request);
+  return object;
+}
+
+/** Checks an object that was sent or results from a patch, before any rule of its kind applies. */
+export function acceptObject(request: ResourceRequest, body: ParsedBody): KubeObject {
+  return cleanObject(request, body.value, (unknown) =>
+    enforceFieldValidation(request, body.duplicates, unknown),
+  );
+}
+
+/** The object without fields that its schema does not have, in the namespace of the URL. */
+export function cleanObject(
+  request: ResourceRequest,
+  value: unknown,
+  onUnknownFields?: (unknown: string[]) => void,
+): KubeObject {
+  const object = identified(request, value);
+  const { pruned, unknown } = checkFields(request.definition, object);
+  onUnknownFields?.(unknown);
+  const metadata = objectMeta(object.metadata, pruned.metadata);
+  if (request.namespace === '') delete metadata.namespace;
+  else metadata.namespace = request.namespace;
+  return { ...pruned, apiVersion: object.apiVersion, kind: object.kind, metadata };
+}
+
+/** Clients omit apiVersion and kind for the kinds of Kubernetes itself; for all others they are required. */
+function isBuiltIn({ group }: KindDefinition): boolean {
+  return group === '' || group.endsWith('.k8s.io');
+}
+
+function typeOf(
+  definition: KindDefinition,
+  value: Record<string, unknown>,
+): { apiVersion: string; kind: string } {
+  const expected = apiVersionOf(definition);
+  const { apiVersion, kind } = isBuiltIn(definition)
+    ? { ...value, apiVersion: value.apiVersion || expected, kind: value.kind || definition.kind }
+    : value;
+  if (typeof kind !== 'string' || kind === '') throw badRequest("Object 'Kind' is missing in the body");
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${typeof apiVersion === 'string' ? apiVersion.slice(0, 100) : ''}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== definition.kind) {
+    const message = `Invalid value: ${JSON.stringify(kind.slice(0, 100))}: must be ${definition.kind}`;
+    throw invalidOf(kind.slice(0, 100), definition.group, shownName(value.metadata), [
+      { reason: 'FieldValueInvalid', message, field: 'kind' },
+    ]);
+  }
+  return { apiVersion, kind };
+}
+
+/** apiVersion, kind, name and namespace must be those of the URL (400 otherwise). */
+function identified(request: ResourceRequest, value: unknown): KubeObject {
+  const { definition, namespace, info } = request;
+  if (!isRecord(value)) throw badRequest('the body must hold an object');
+  const { apiVersion, kind } = typeOf(definition, value);
+  const metadata = isRecord(value.metadata) ? withoutNulls(value.metadata) : value.metadata;
+  const fault = isRecord(metadata ?? {})
+    ? metadataTypeFault({ ...(metadata ?? {}) })
+    : 'metadata must be an object';
+  if (fault) throw undecodable(definition, fault);
+  const { name = '', namespace: ns = '' } = (metadata ?? {}) as Partial<ObjectMeta>;
+  if (info.name !== '' && !name && !bodyType(request.raw).includes('apply-patch')) {
+    throw badRequest(
+      `the name of the object (${info.name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (info.name !== '' && name && name !== info.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`);
+  }
+  if (ns !== '' && ns !== namespace && definition.scope === 'Namespaced') {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  return { ...value, apiVersion, kind, metadata: { ...(metadata ?? {}), name: name ?? '' } };
+}
+
+/** null in a map of strings becomes the empty string, as in Go. */
+function withoutNulls(metadata: Record<string, unknown>): Record<string, unknown> {
+  const filled = { ...metadata };
+  for (const field of ['labels', 'annotations']) {
+    const texts = metadata[field];
+    if (!isRecord(texts) || !Object.values(texts).includes(null)) continue;
+    filled[field] = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text ?? '']));
+  }
+  return filled;
+}
+
+function shownName(metadata: unknown): string {
+  const name = isRecord(metadata) ? metadata.name : undefined;
+  return typeof name === 'string' ? name.slice(0, 253) : '';
+}
+
+function undecodable(definition: KindDefinition, fault: string): ArcError {
+  const { kind, version } = definition;
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${fault}`);
+}
+
+/** Fields named in one response. */
+const maxNamedFields = 100;
+
+/** fieldValidation, which is checked already: Strict refuses, Warn (the default) warns, Ignore accepts. */
+export function enforceFieldValidation(
+  request: ResourceRequest,
+  duplicates: string[],
+  unknown: string[],
+): void {
+  const mode = request.query.get('fieldValidation') || 'Warn';
+  const found = [
+    ...duplicates.map((field) => `duplicate field "${field}"`),
+    ...unknown.map((field) => `unknown field "${field}"`),
+  ];
+  if (mode === 'Ignore' || found.length === 0) return;
+  if (mode === 'Warn') {
+    request.warnings.push(...found);
+    return;
+  }
+  const more = found.length > maxNamedFields ? `, and ${found.length - maxNamedFields} more` : '';
+  throw undecodable(
+    request.definition,
+    `strict decoding error: ${found.slice(0, maxNamedFields).join(', ')}${more}`,
+  );
+}
+
+/** Empty maps and lists in metadata are stored as absent. */
+function isEmptyValue(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.keys(value).length === 0;
+}
+
+/** A resourceVersion of 0 means that the client has none. */
+function isUnsetRevision(field: string, value: unknown): boolean {
+  return field === 'resourceVersion' && value === '0';
+}
+
+/** The pruned metadata. null means absent; selfLink is dropped; managedFields stay as they are, for the field manager. */
+function objectMeta(given: ObjectMeta, pruned: unknown): ObjectMeta {
+  const kept = Object.entries(isRecord(pruned) ? pruned : {}).filter(
+    ([field, value]) =>
+      !isEmptyValue(value) &&
+      field !== 'managedFields' &&
+      field !== 'selfLink' &&
+      !isUnsetRevision(field, value),
+  );
+  const { managedFields } = given;
+  const owners = managedFields !== undefined && managedFields !== null && { managedFields };
+  return { ...Object.fromEntries(kept), ...owners, name: given.name };
+}

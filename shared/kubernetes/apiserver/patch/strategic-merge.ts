@@ -1,0 +1,70 @@
+import { isRecord } from '#shared/base/meta';
+
+/**
+ * A strategic merge patch as kubectl sends it for the core kinds whose Go types it knows: a merge patch in which the
+ * lists below merge by key, and keys that begin with `$` are directives (k8s.io/apimachinery, pkg/util/strategicpatch).
+ * All other lists are replaced, which is what the core kinds without containers declare.
+ */
+export function strategicMerge(target: unknown, changes: unknown): unknown {
+  if (!isRecord(changes)) return changes;
+  if (changes.$patch === 'delete') return undefined;
+  const fresh = changes.$patch === 'replace' || !isRecord(target);
+  const merged = new Map(fresh ? [] : Object.entries(target));
+  for (const [key, change] of Object.entries(changes)) {
+    if (key.startsWith('$')) applyDirective(merged, key, change);
+    else if (change === null) merged.delete(key);
+    else set(merged, key, mergeField(key, merged.get(key), change));
+  }
+  return Object.fromEntries(merged);
+}
+
+function set(merged: Map<string, unknown>, key: string, value: unknown): void {
+  if (value === undefined) merged.delete(key);
+  else merged.set(key, value);
+}
+
+/** `$deleteFromPrimitiveList/finalizers`, `$retainKeys`; `$setElementOrder/…` has no effect on the lists served. */
+function applyDirective(merged: Map<string, unknown>, key: string, change: unknown): void {
+  const [directive, field = ''] = key.split('/');
+  if (directive === '$deleteFromPrimitiveList' && Array.isArray(change)) {
+    const list = merged.get(field);
+    const removed = new Set<unknown>(change);
+    if (Array.isArray(list))
+      merged.set(
+        field,
+        list.filter((one) => !removed.has(one)),
+      );
+  }
+  if (directive === '$retainKeys' && Array.isArray(change)) {
+    const kept = new Set<unknown>(change);
+    for (const name of [...merged.keys()]) if (!kept.has(name)) merged.delete(name);
+  }
+}
+
+function mergeField(key: string, old: unknown, change: unknown): unknown {
+  if (key === 'finalizers' && Array.isArray(change)) return [...new Set([...asList(old), ...change])];
+  if (key === 'ownerReferences' && Array.isArray(change)) return mergeOwners(asList(old), change);
+  return strategicMerge(old, change);
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Owner references merge by uid; `$patch: delete` removes one, `$patch: replace` clears the list first. */
+function mergeOwners(old: unknown[], changes: unknown[]): unknown[] {
+  const replace = changes.some((change) => isRecord(change) && change.$patch === 'replace');
+  const owners = new Map(replace ? [] : old.map((owner) => [uidOf(owner), owner]));
+  for (const change of changes) {
+    if (isRecord(change) && change.$patch === 'replace') continue;
+    const uid = uidOf(change);
+    const merged = strategicMerge(owners.get(uid), change);
+    if (merged === undefined) owners.delete(uid);
+    else owners.set(uid, merged);
+  }
+  return [...owners.values()];
+}
+
+function uidOf(owner: unknown): unknown {
+  return isRecord(owner) ? owner.uid : undefined;
+}

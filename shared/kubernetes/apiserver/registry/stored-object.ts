@@ -1,0 +1,123 @@
+import { ArcError } from '#shared/base/errors';
+import type { StoredItem } from '#shared/kubernetes/storage';
+import { BytesWriter } from '../codec/bytes-writer.ts';
+import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
+import { apiVersionOf } from '../kinds/verbs.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+const heads = new WeakMap<KindDefinition, Uint8Array>();
+
+/** The bytes that every stored value of a kind begins with. The resourceVersion is inserted right behind them. */
+function headOf(definition: KindDefinition): Uint8Array {
+  let head = heads.get(definition);
+  if (!head) {
+    const identity = JSON.stringify({ apiVersion: apiVersionOf(definition), kind: definition.kind });
+    head = encoder.encode(`${identity.slice(0, -1)},"metadata":{`);
+    heads.set(definition, head);
+  }
+  return head;
+}
+
+/** The stored form: JSON without resourceVersion, apiVersion, kind and metadata first and in this order. */
+export function encodeObject(definition: KindDefinition, object: KubeObject): Uint8Array {
+  const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
+  const { resourceVersion: _revision, name, ...others } = metadata;
+  const ordered = {
+    apiVersion: apiVersionOf(definition),
+    kind: definition.kind,
+    metadata: { name, ...others },
+    ...rest,
+  };
+  return encoder.encode(JSON.stringify(ordered));
+}
+
+/** The object's JSON with its resourceVersion, without parsing it. */
+export function withRevision(definition: KindDefinition, item: StoredItem, revision = item.revision): Buffer {
+  const writer = new BytesWriter(item.value.byteLength + 64);
+  writeWithRevision(writer, definition, item, revision);
+  return writer.take();
+}
+
+export function writeWithRevision(
+  writer: BytesWriter,
+  definition: KindDefinition,
+  item: StoredItem,
+  revision: number,
+): void {
+  const head = checkHead(definition, item);
+  writer.bytes(head);
+  writer.text(`"resourceVersion":"${revision}",`);
+  writer.bytes(item.value, head.length);
+}
+
+/** The object's metadata alone, with its resourceVersion. */
+export function writeMetadata(
+  writer: BytesWriter,
+  definition: KindDefinition,
+  item: StoredItem,
+  revision: number,
+): void {
+  const head = checkHead(definition, item);
+  writer.text(`{"resourceVersion":"${revision}",`);
+  writer.bytes(item.value, head.length, metadataEnd(item, head.length));
+}
+
+/** The head of the value, up to and with the opening brace of the metadata. Throws InternalError for another value. */
+function checkHead(definition: KindDefinition, item: StoredItem): Uint8Array {
+  const head = headOf(definition);
+  const { value } = item;
+  // Byte by byte: a list would need thousands of views for Buffer.compare.
+  for (let at = 0; at < head.length; at += 1) if (value[at] !== head[at]) throw corrupt(item.key);
+  if (value[value.length - 1] !== byte.close) throw corrupt(item.key); // half an object would break the JSON of a list
+  return head;
+}
+
+const ends = new WeakMap<StoredItem, number>();
+const byte = { quote: 0x22, backslash: 0x5c, open: 0x7b, close: 0x7d };
+
+/** The end of the metadata, behind its closing brace. @param from behind its opening brace */
+function metadataEnd(item: StoredItem, from: number): number {
+  let end = ends.get(item);
+  if (end === undefined) {
+    end = closingBrace(item.value, from);
+    if (end === undefined) throw corrupt(item.key);
+    ends.set(item, end);
+  }
+  return end;
+}
+
+function closingBrace(json: Uint8Array, from: number): number | undefined {
+  let depth = 1;
+  let isText = false;
+  for (let at = from; at < json.length; at += 1) {
+    const letter = json[at];
+    if (isText && letter === byte.backslash) at += 1;
+    else if (letter === byte.quote) isText = !isText;
+    else if (isText) continue;
+    else if (letter === byte.open) depth += 1;
+    else if (letter === byte.close) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return undefined;
+}
+
+/** The stored object with its resourceVersion. Throws InternalError for a damaged value. */
+export function decodeObject(item: StoredItem, revision = item.revision): KubeObject {
+  let parsed: KubeObject;
+  try {
+    parsed = JSON.parse(decoder.decode(item.value)) as KubeObject;
+  } catch (caught) {
+    throw corrupt(item.key, caught);
+  }
+  if (typeof parsed?.metadata?.name !== 'string') throw corrupt(item.key);
+  parsed.metadata.resourceVersion = String(revision);
+  return parsed;
+}
+
+function corrupt(key: string, cause?: unknown): ArcError {
+  return new ArcError('InternalError', `the stored value of ${key} is damaged`, { cause });
+}

@@ -1,0 +1,133 @@
+import { isRecord } from '#shared/base/meta';
+import type { KindDefinition } from '../kinds/definition.ts';
+import { objectSchema } from '../openapi/kind-schema.ts';
+import type { Schema } from '../openapi/schema.ts';
+import { fieldPath, type Step } from './field-path.ts';
+
+/** A schema prepared for walking objects: the fields it knows, and where unknown fields are kept. */
+export interface StructuralTree {
+  /** undefined when any type is allowed. */
+  type: Schema['type'];
+  fields: ReadonlyMap<string, StructuralTree>;
+  /** For a map: the schema of its values. */
+  values: StructuralTree | undefined;
+  /** For a list: the schema of its items. */
+  items: StructuralTree | undefined;
+  /** Keeps unknown fields of this object; inside its known fields only when they say so themselves. */
+  preserve: boolean;
+  nullable: boolean;
+  /** Items of a list must differ: as a whole ('set'), or in these fields (a map list). */
+  unique: 'set' | readonly string[] | undefined;
+  /** Whether this or a list anywhere below has `unique`. */
+  hasUnique: boolean;
+}
+
+/** Most unknown fields that are named: each becomes a header of the answer. Further ones are pruned silently. */
+const maxNamedFields = 100;
+
+function grow(schema: Schema): StructuralTree {
+  const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => [name, grow(field)] as const);
+  const values = schema.additionalProperties && grow(schema.additionalProperties);
+  const items = schema.items && grow(schema.items);
+  const unique = uniqueOf(schema);
+  const inside = [...fields.map(([, field]) => field), values, items];
+  return {
+    type: schema.type,
+    fields: new Map(fields),
+    values,
+    items,
+    preserve:
+      schema['x-kubernetes-preserve-unknown-fields'] === true ||
+      (schema.type === undefined && fields.length === 0),
+    nullable: schema.nullable === true || schema.type === undefined,
+    unique,
+    hasUnique: unique !== undefined || inside.some((one) => one?.hasUnique === true),
+  };
+}
+
+function uniqueOf(schema: Schema): StructuralTree['unique'] {
+  if (schema['x-kubernetes-list-type'] === 'set') return 'set';
+  const keys = schema['x-kubernetes-list-map-keys'];
+  return Array.isArray(keys) ? keys.map(String) : undefined;
+}
+
+const trees = new WeakMap<KindDefinition, StructuralTree>();
+
+/** The tree of whole objects of a kind, metadata included. Made once per definition. */
+export function structuralTree(definition: KindDefinition): StructuralTree {
+  const known = trees.get(definition);
+  if (known) return known;
+  const tree = grow(objectSchema(definition));
+  trees.set(definition, tree);
+  return tree;
+}
+
+interface Walk {
+  steps: Step[];
+  unknown: string[];
+}
+
+function pruneList(tree: StructuralTree, list: readonly unknown[], walk: Walk): unknown {
+  const { items } = tree;
+  if (!items) return list;
+  let changed = false;
+  const pruned = list.map((item, index) => {
+    walk.steps.push(index);
+    const kept = prune(items, item, walk);
+    walk.steps.pop();
+    changed ||= kept !== item;
+    return kept;
+  });
+  return changed ? pruned : list;
+}
+
+/** A new object is made only where a field goes or changes: to build one with thousands of fields takes long. */
+function pruneObject(tree: StructuralTree, object: Record<string, unknown>, walk: Walk): object {
+  if (tree.preserve && tree.fields.size === 0 && !tree.values) return object;
+  let kept: [string, unknown][] | undefined;
+  const names = Object.keys(object);
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] ?? '';
+    const value = object[name];
+    walk.steps.push(name);
+    const pruned = pruneField(tree, name, value, walk);
+    walk.steps.pop();
+    if (pruned !== value) kept ??= names.slice(0, at).map((one) => [one, object[one]]);
+    if (pruned !== gone) kept?.push([name, pruned]);
+  }
+  // fromEntries defines each key, so a field called __proto__ stays a field.
+  return kept ? Object.fromEntries(kept) : object;
+}
+
+/** Stands for a field that is left out. */
+const gone = Symbol('gone');
+
+function pruneField(tree: StructuralTree, name: string, value: unknown, walk: Walk): unknown {
+  const child = tree.fields.get(name) ?? tree.values;
+  if (child) return value === null && !child.nullable ? gone : prune(child, value, walk);
+  if (tree.preserve) return value;
+  if (walk.unknown.length < maxNamedFields) walk.unknown.push(fieldPath(walk.steps));
+  return gone;
+}
+
+function prune(tree: StructuralTree, value: unknown, walk: Walk): unknown {
+  if (Array.isArray(value)) return pruneList(tree, value, walk);
+  // Validation reports a value that should be an object and is not.
+  if (!isRecord(value) || (tree.type !== 'object' && tree.type !== undefined)) return value;
+  return pruneObject(tree, value, walk);
+}
+
+/**
+ * Removes fields that the kind's schema does not know, at any depth, and names them: `spec.bogus`, `metadata.foo`,
+ * `spec.artifacts[0].bogus` (the first 100 of them). Maps, loose objects and x-kubernetes-preserve-unknown-fields keep
+ * everything. A null that the schema does not allow counts as absent, as in typed Kubernetes APIs. The body is not
+ * changed; parts of it that need no pruning are shared with the result.
+ */
+export function checkFields(
+  definition: KindDefinition,
+  body: Record<string, unknown>,
+): { pruned: Record<string, unknown>; unknown: string[] } {
+  const walk: Walk = { steps: [], unknown: [] };
+  const pruned = pruneObject(structuralTree(definition), body, walk);
+  return { pruned: pruned as Record<string, unknown>, unknown: walk.unknown.sort() };
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { fc, runs } from '#shared/base/testing';
+import { createBoundedCache } from './line-cache.ts';
+
+describe('createBoundedCache', () => {
+  it('keeps the newest values within its limit, and always the last one', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3000 }),
+        fc.integer({ min: 1, max: 200 }),
+        (sizes, limit) => {
+          const cache = createBoundedCache<object, number>(limit);
+          const keys = sizes.map(() => ({}));
+          for (const [index, key] of keys.entries()) cache.set(key, index, sizes[index] ?? 0);
+          const kept = keys.map((key) => cache.get(key) !== undefined);
+          const first = kept.indexOf(true);
+          expect(kept.slice(first).every(Boolean)).toBe(true);
+          const bytes = sizes.slice(first).reduce((sum, size) => sum + size, 0);
+          expect(first === keys.length - 1 || bytes <= limit).toBe(true);
+          // Nothing was forgotten that there was room for.
+          expect(first === 0 || bytes + (sizes[first - 1] ?? 0) > limit).toBe(true);
+        },
+      ),
+      { numRuns: runs(50) },
+    );
+  });
+
+  it('has no value for an unknown key', () => {
+    expect(createBoundedCache<object, string>(10).get({})).toBeUndefined();
+  });
+});

@@ -1,0 +1,53 @@
+import { isRecord } from '#shared/base/meta';
+
+type Fields = Record<string, unknown>;
+
+/** What took the place of each. */
+const plugins: Readonly<Record<string, string>> = {
+  gcp: 'gke-gcloud-auth-plugin, which "gcloud container clusters get-credentials CLUSTER" sets up',
+  azure: 'kubelogin, which "kubelogin convert-kubeconfig" sets up',
+  oidc: '"kubectl oidc-login" of github.com/int128/kubelogin',
+};
+
+/**
+ * A user with the token that an `auth-provider` of its kubeconfig holds, in place of that field: of the sign-ins from before there were
+ * plugins, kubectl has given up all but `oidc`. Its token is used as long as it is good. It is not renewed here: where each refresh token
+ * is good once, the new one would have to be written into the kubeconfig. Throws with the plugin that does it.
+ */
+export function withoutAuthProvider(
+  { 'auth-provider': provider, ...user }: Fields,
+  description: string,
+): Fields {
+  if (!isRecord(provider) || user.token || user.tokenFile) return user;
+  const name = String(provider.name);
+  const refuse = (why: string): never => {
+    throw new Error(`cannot sign in as ${description}: ${why}`);
+  };
+  const plugin = `use the exec plugin ${plugins[name] ?? 'of your cluster (users[].user.exec)'}`;
+  if (name !== 'oidc')
+    return refuse(
+      `kubeconfigs with the auth-provider ${JSON.stringify(name)} work no longer, with kubectl neither: ${plugin}`,
+    );
+  const token = isRecord(provider.config) ? provider.config['id-token'] : undefined;
+  if (typeof token !== 'string' || token === '')
+    return refuse(`its auth-provider "oidc" holds no id-token: sign in again, or ${plugin}`);
+  const expiry = expiryOf(token);
+  if (expiry !== undefined && expiry.getTime() <= Date.now())
+    return refuse(
+      `the id-token of its auth-provider "oidc" is good no longer (since ${expiry.toISOString()}): renew it with what made this kubeconfig, or ${plugin}`,
+    );
+  return { ...user, token };
+}
+
+/** The `exp` of a JSON Web Token; who takes it checks the rest. */
+function expiryOf(token: string): Date | undefined {
+  const [, payload = ''] = token.split('.');
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    const seconds = isRecord(claims) ? claims.exp : undefined;
+    const expiry = new Date(typeof seconds === 'number' ? seconds * 1000 : Number.NaN);
+    return Number.isNaN(expiry.getTime()) ? undefined : expiry;
+  } catch {
+    return undefined;
+  }
+}

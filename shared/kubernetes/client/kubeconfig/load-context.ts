@@ -1,0 +1,222 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+// Not `yaml` as elsewhere: it takes three times as long to load and read a kubeconfig, and arcctl is waited for. client-node has it anyway.
+import { load } from 'js-yaml';
+import { isRecord } from '#shared/base/meta';
+import { withoutAuthProvider } from './auth-provider.ts';
+
+/**
+ * Where the context comes from: the files that KUBECONFIG or the home folder name, of which `context` is taken in place of the current
+ * one, or an address with files for it.
+ */
+export type ContextSource = { impersonation?: Impersonation | undefined } & (
+  | { kubeconfig: readonly string[]; context?: string | undefined }
+  | { server: string; tokenFile: string; caFile?: string | undefined }
+);
+
+/** Who requests are made as, as `kubectl --as` does it; in place of what the user's entry of the kubeconfig says. */
+export interface Impersonation {
+  user: string;
+  groups?: readonly string[];
+  uid?: string;
+}
+
+export interface LoadedContext {
+  server: string;
+  config: KubeConfig;
+  /** The namespace that the context names. */
+  namespace?: string;
+  impersonation?: Impersonation;
+  /** Names user, context and files in messages. */
+  description: string;
+}
+
+type Fields = Record<string, unknown>;
+interface Entry {
+  name: string;
+  fields: Fields;
+}
+
+/** Reads what `source` names and chooses the current context. Rejects with an Error that says what is wrong, where, and what to do. */
+export async function loadContext(source: ContextSource): Promise<LoadedContext> {
+  if ('server' in source) {
+    const cluster = {
+      ...{ server: source.server, 'insecure-skip-tls-verify': source.server.startsWith('http:') },
+      ...(source.caFile !== undefined && { 'certificate-authority': source.caFile }),
+    };
+    const user = { tokenFile: source.tokenFile };
+    const namespace = await namespaceBeside(source.tokenFile);
+    const context = loaded({ cluster, user, description: 'the account of this process', source });
+    return { ...context, ...(namespace !== undefined && { namespace }) };
+  }
+  const files = source.kubeconfig;
+  const where = `kubeconfig ${files.join(', ')}`;
+  const merged = await readMerged(files, where);
+  const name = source.context ?? merged.currentContext;
+  const context = merged.contexts.find((each) => each.name === name);
+  if (context === undefined) {
+    const known = merged.contexts.map((each) => each.name).join(', ') || 'none';
+    const what = name === undefined ? 'no context is chosen' : `there is no context ${JSON.stringify(name)}`;
+    throw new Error(`${where}: ${what}: run "kubectl config use-context NAME" (contexts: ${known})`);
+  }
+  const find = (list: readonly Entry[], kind: string): Fields => {
+    const wanted = context.fields[kind];
+    const found = list.find((each) => each.name === wanted)?.fields;
+    if (found === undefined)
+      throw new Error(
+        `${where}: context ${name} names the ${kind} ${JSON.stringify(wanted)}, which is missing`,
+      );
+    return found;
+  };
+  const cluster = find(merged.clusters, 'cluster');
+  const user = context.fields.user ? find(merged.users, 'user') : {};
+  const who = context.fields.user ? `user ${context.fields.user}` : 'anonymous';
+  if (typeof cluster.server !== 'string')
+    throw new Error(`${where}: the cluster of context ${name} has no server`);
+  const namespace = nonEmpty(context.fields.namespace);
+  const description = `${who} of context ${name}, ${where}`;
+  return { ...loaded({ cluster, user, description, source }), ...(namespace !== undefined && { namespace }) };
+}
+
+/** A pod has the name of its namespace beside its token. */
+async function namespaceBeside(tokenFile: string): Promise<string | undefined> {
+  const file = path.join(path.dirname(tokenFile), 'namespace');
+  return nonEmpty((await readFile(file, 'utf8').catch(() => '')).trim());
+}
+
+interface Parts {
+  cluster: Fields;
+  user: Fields;
+  description: string;
+  source: ContextSource;
+}
+
+/** client-node reads one document with one context in it. */
+function loaded({ cluster, user: given, description, source }: Parts): LoadedContext {
+  // client-node would send the user only, without the groups.
+  const { as, 'as-groups': groups, 'as-uid': uid, ...rest } = given;
+  const user = userOf(withoutAuthProvider(rest, description), cluster);
+  const impersonation = source.impersonation ?? impersonationOf(as, groups, uid);
+  const server = String(cluster.server);
+  const skips = server.startsWith('http:') || cluster['insecure-skip-tls-verify'] === true;
+  const config = new KubeConfig();
+  config.loadFromString(
+    JSON.stringify({
+      clusters: [{ name: 'it', cluster: { ...cluster, 'insecure-skip-tls-verify': skips } }],
+      users: [{ name: 'it', user }],
+      contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+      'current-context': 'it',
+    }),
+  );
+  return { server, config, description, ...(impersonation && { impersonation }) };
+}
+
+function impersonationOf(as: unknown, groups: unknown, uid: unknown): Impersonation | undefined {
+  const user = nonEmpty(as);
+  if (user === undefined) return undefined;
+  const id = nonEmpty(uid);
+  return {
+    user,
+    ...(Array.isArray(groups) && { groups: groups.filter((group) => typeof group === 'string') }),
+    ...(id !== undefined && { uid: id }),
+  };
+}
+
+/** A user as client-node has to see it to do what client-go does. */
+function userOf({ tokenFile, ...user }: Fields, cluster: Fields): Fields {
+  // client-node knows token files, but not by the name that kubeconfigs have for them; the file goes before a token.
+  if (typeof tokenFile === 'string') {
+    const { token: _, ...rest } = user;
+    return { ...rest, 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
+  }
+  if (!isRecord(user.exec)) return user;
+  const { apiVersion, env, provideClusterInfo } = user.exec;
+  const info = {
+    ...{ apiVersion, kind: 'ExecCredential' },
+    spec: { interactive: false, ...(provideClusterInfo === true && { cluster }) },
+  };
+  const variables = Array.isArray(env) ? env : [];
+  return {
+    ...user,
+    exec: {
+      ...user.exec,
+      env: [...variables, { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }],
+    },
+  };
+}
+
+interface Merged {
+  clusters: Entry[];
+  users: Entry[];
+  contexts: Entry[];
+  currentContext: string | undefined;
+}
+
+/** As kubectl merges: files that are missing are passed over, and of what several files name the first counts. */
+async function readMerged(files: readonly string[], where: string): Promise<Merged> {
+  const merged: Merged = { clusters: [], users: [], contexts: [], currentContext: undefined };
+  let read = 0;
+  for (const file of files) {
+    const text = await readFile(file, 'utf8').catch((caught: NodeJS.ErrnoException) => {
+      if (caught.code === 'ENOENT') return undefined;
+      throw new Error(`kubeconfig ${file} cannot be read: ${caught.message}`);
+    });
+    if (text === undefined) continue;
+    read += 1;
+    const document = parsed(text, file);
+    const folder = path.dirname(path.resolve(file));
+    merged.currentContext ??= nonEmpty(document['current-context']);
+    add(merged.clusters, document.clusters, (fields) => absolute(fields, folder), 'cluster');
+    add(merged.users, document.users, (fields) => absolute(fields, folder), 'user');
+    add(merged.contexts, document.contexts, (fields) => fields, 'context');
+  }
+  if (read === 0) throw new Error(`${where}: there is no such file: set KUBECONFIG to one that exists`);
+  return merged;
+}
+
+function parsed(text: string, file: string): Fields {
+  let document: unknown;
+  try {
+    document = isEmpty(text) ? {} : load(text);
+  } catch (caught) {
+    const [why = ''] = String(caught instanceof Error ? caught.message : caught).split('\n', 1);
+    throw new Error(`kubeconfig ${file} is no YAML: ${why}`);
+  }
+  if (!isRecord(document)) throw new Error(`kubeconfig ${file} holds no kubeconfig`);
+  return document;
+}
+
+/** As for kubectl, a file that was only touched is a kubeconfig with nothing in it. */
+function isEmpty(text: string): boolean {
+  return text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
+}
+
+function add(entries: Entry[], list: unknown, change: (fields: Fields) => Fields, kind: string): void {
+  for (const each of Array.isArray(list) ? list : []) {
+    if (!isRecord(each) || typeof each.name !== 'string') continue;
+    if (entries.some(({ name }) => name === each.name)) continue;
+    const fields = each[kind];
+    entries.push({ name: each.name, fields: change(isRecord(fields) ? fields : {}) });
+  }
+}
+
+const pathFields = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
+
+/** Paths in a kubeconfig are relative to its folder; so is the command of a plugin that has a slash in it. */
+function absolute(fields: Fields, folder: string): Fields {
+  const result = { ...fields };
+  for (const name of pathFields) {
+    const value = nonEmpty(result[name]);
+    if (value !== undefined) result[name] = path.resolve(folder, value);
+  }
+  if (isRecord(result.exec)) {
+    const command = nonEmpty(result.exec.command);
+    if (command?.includes('/')) result.exec = { ...result.exec, command: path.resolve(folder, command) };
+  }
+  return result;
+}
+
+function nonEmpty(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,177 @@
+import { getResponse, type HttpHandler } from 'msw';
+import type { KubeObject } from '#shared/base/meta';
+import type { Key, Kind, KubeClient } from '../../client.ts';
+import { createKubeClient } from '../../create-client.ts';
+import { deletedStatus } from './form.ts';
+import { type Backend, handlersOf } from './handlers.ts';
+import { type Change, type Collection, ObjectStore } from './object-store.ts';
+import { Reads } from './reads.ts';
+import { type ApiRequest, hasGeneration, pluralOf } from './resources.ts';
+import { expiredLine, type OpenWatch, watchBody } from './watches.ts';
+import { Writes } from './writes.ts';
+
+/** A request that was answered. */
+export interface AnsweredRequest extends ApiRequest {
+  /** HTTP status; 0 where `before` broke the connection off. */
+  code: number;
+}
+
+export interface FakeApiOptions {
+  /** The most items a page of a list has, whatever the client asks for. */
+  pageLimit?: number;
+  /** The resourceVersion it starts with. */
+  revision?: number;
+}
+
+/**
+ * The one fake Kubernetes API of unit tests: msw handlers that keep objects as the API server does, with resourceVersions and
+ * uids, preconditions, status endpoints, generations, finalizers, selectors, pages and watches. It serves every kind, asks for no
+ * credentials, checks no schema and needs no Namespace. test/contract/fake-api.test.ts holds it to the real server. Breaking
+ * connections need a real one: loopback-api.ts.
+ */
+export class FakeApi implements Backend {
+  readonly url = 'http://fake-api.test';
+  /** For programs that bring a client of their own: give these to msw's `setupServer`. */
+  readonly handlers: HttpHandler[];
+  /** A client of this API. */
+  readonly client: KubeClient;
+  /** Every request, in the order of the answers. */
+  readonly requests: AnsweredRequest[] = [];
+  /** Those of them that changed or deleted something, or would have if it had not been so already. */
+  readonly writes: AnsweredRequest[] = [];
+  /** Runs before each request: throw an ArcError to refuse it, another Error to break the connection off, or write as somebody else would. */
+  before: (request: ApiRequest) => void = () => undefined;
+  /** What pods have printed, by name. */
+  readonly logs = new Map<string, string>();
+  /** What objects are created and deleted at: RFC 3339, whole seconds. */
+  time = '2026-01-01T00:00:00Z';
+  readonly #store: ObjectStore;
+  readonly #reads: Reads;
+  readonly #writes: Writes;
+  readonly #watches = new Set<OpenWatch>();
+
+  constructor(
+    objects: readonly KubeObject[] = [],
+    { pageLimit = Number.POSITIVE_INFINITY, revision = 1 }: FakeApiOptions = {},
+  ) {
+    this.handlers = handlersOf(this.url, this);
+    this.#store = new ObjectStore(revision);
+    this.#reads = new Reads(this.#store, pageLimit);
+    this.#writes = new Writes(this.#store, () => this.time);
+    this.client = createKubeClient({ server: this.url, userAgent: 'test', fetch: this.fetch });
+    for (const object of objects) this.put(object);
+  }
+
+  /** How many watches are open. */
+  get openWatches(): number {
+    return this.#watches.size;
+  }
+
+  /** Stores an object as it is, status included, without a request: as if it had been there, or as another writer. */
+  put<T extends KubeObject>(object: T): T {
+    const { metadata } = object;
+    const collection = { apiVersion: object.apiVersion, resource: pluralOf(object.kind) };
+    const defaults = {
+      uid: this.#store.find(collection, metadata)?.metadata.uid ?? this.#store.newUid(metadata.name),
+      creationTimestamp: this.time,
+      ...(hasGeneration(collection) && { generation: 1 }),
+    };
+    return this.#store.put(collection, { ...object, metadata: { ...defaults, ...metadata } }) as T;
+  }
+
+  /** Calls `listener` with every change from now on, whoever makes it, in the midst of the write. */
+  listen(listener: (change: Change) => void): void {
+    this.#store.listeners.add(listener);
+  }
+
+  /** Takes an object away, whatever its finalizers. */
+  remove(kind: Kind, key: Key): void {
+    this.#store.remove(collectionOf(kind), key);
+  }
+
+  /** An object as it is stored. */
+  read<T extends KubeObject>(kind: Kind<T>, key: Key): T | undefined {
+    return this.#store.find(collectionOf(kind), key) as T | undefined;
+  }
+
+  /** All objects of a kind, or of all kinds, the oldest first. */
+  all<T extends KubeObject>(kind?: Kind<T>): T[] {
+    return this.#store.all(kind && collectionOf(kind)) as T[];
+  }
+
+  /** Forgets all history: watches and pages from before are Expired. */
+  compact(): void {
+    this.#store.compact();
+  }
+
+  /** Sends raw text on every open watch. */
+  inject(text: string): void {
+    for (const watch of this.#watches) watch.send(text);
+  }
+
+  /** Ends every open watch. */
+  closeWatches(how: 'end' | 'destroy' = 'end'): void {
+    for (const watch of this.#watches) watch.end(how);
+  }
+
+  /** Ends every open watch with the ERROR event Expired. */
+  expireWatches(): void {
+    this.inject(expiredLine());
+    this.closeWatches();
+  }
+
+  /** `fetch` that reaches this API and nothing else. */
+  readonly fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    request.signal.throwIfAborted();
+    const response = await getResponse(this.handlers, request);
+    if (response === undefined || response.type === 'error')
+      throw new TypeError('fetch failed', {
+        cause: new Error(`no answer to ${request.method} ${request.url}`),
+      });
+    if (!(response.body && request.url.includes('watch=true'))) return response;
+    // The caller's signal: that of the Request follows it no longer than the Request lives, which the collector decides.
+    const through = { ...(init?.signal && { signal: init.signal }) };
+    return new Response(response.body.pipeThrough(new TransformStream(), through), response);
+  };
+
+  /** What a request is answered with, without HTTP. Throws an ArcError where it is refused. */
+  answer(request: ApiRequest, query = new URLSearchParams()): object | string {
+    this.before(request);
+    if (request.subresource === 'log') return this.#logOf(request, query);
+    if (request.verb === 'get') return this.#reads.get(request);
+    if (request.verb === 'list') return this.#reads.list(request, query);
+    if (request.verb === 'watch') return watchBody(this.#store, request, query, this.#watches);
+    if (request.verb === 'create') return this.#writes.create(request, bodyOf(request));
+    if (request.verb === 'update') return this.#writes.update(request, bodyOf(request));
+    if (request.verb === 'patch') return this.#writes.patch(request, request.body ?? {});
+    const { object, gone } = this.#writes.delete(request);
+    return gone ? deletedStatus(request, object) : object;
+  }
+
+  #logOf(request: ApiRequest, query: URLSearchParams): string {
+    this.#reads.get(request);
+    const lines = (this.logs.get(request.name) ?? '').split(/(?<=\n)/);
+    const end = lines.slice(-Number(query.get('tailLines') ?? lines.length)).join('');
+    return Buffer.from(end)
+      .subarray(0, Number(query.get('limitBytes') ?? end.length))
+      .toString();
+  }
+
+  /** Notes how a request was answered. */
+  answered(request: ApiRequest, code: number): void {
+    const answered = { ...request, code };
+    this.requests.push(answered);
+    if (writing.includes(request.verb) && code >= 200 && code < 300) this.writes.push(answered);
+  }
+}
+
+function bodyOf({ body }: ApiRequest): KubeObject {
+  return body as unknown as KubeObject;
+}
+
+const writing: readonly string[] = ['create', 'update', 'patch', 'delete'];
+
+function collectionOf({ apiVersion, plural }: Kind): Collection {
+  return { apiVersion, resource: plural };
+}

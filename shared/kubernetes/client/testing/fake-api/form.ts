@@ -1,0 +1,25 @@
+import type { KubeObject } from '#shared/base/meta';
+import { type ApiRequest, groupOf } from './resources.ts';
+
+/** An object or a list in the form that was asked for: whole, or as meta.k8s.io/v1 PartialObjectMetadata. */
+export function inForm({ metadataOnly }: ApiRequest, body: object): object {
+  if (!metadataOnly) return body;
+  if ('items' in body && Array.isArray(body.items))
+    return { ...body, ...partial('PartialObjectMetadataList'), items: body.items.map(metadataOf) };
+  return 'metadata' in body ? metadataOf(body as KubeObject) : body;
+}
+
+/** The Status that a DELETE is answered with when the object is gone. */
+export function deletedStatus({ apiVersion, resource }: ApiRequest, { metadata }: KubeObject): object {
+  const group = groupOf(apiVersion);
+  const details = { name: metadata.name, ...(group !== '' && { group }), kind: resource, uid: metadata.uid };
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
+}
+
+function metadataOf({ metadata }: KubeObject): object {
+  return { ...partial('PartialObjectMetadata'), metadata };
+}
+
+function partial(kind: string) {
+  return { apiVersion: 'meta.k8s.io/v1', kind };
+}

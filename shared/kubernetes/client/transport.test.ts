@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { ArcError } from '#shared/base/errors';
+import { createTransport } from './transport.ts';
+
+const base = { server: 'http://127.0.0.1:1/prefix/', userAgent: 'unit' };
+
+function failing(error: unknown) {
+  return createTransport({ ...base, fetch: () => Promise.reject(error) }).send({
+    method: 'GET',
+    path: '/x?a=b',
+  });
+}
+
+describe('createTransport', () => {
+  it('keeps the path prefix of the server, and is anonymous without a token', async () => {
+    const asked: { url: unknown; headers: Headers }[] = [];
+    const transport = createTransport({
+      ...base,
+      fetch: async (url, init) => {
+        asked.push({ url, headers: new Headers(init?.headers) });
+        return Response.json({});
+      },
+    });
+    await transport.send({ method: 'GET', path: '/api' });
+    expect(asked[0]?.url).toBe('http://127.0.0.1:1/prefix/api');
+    expect(asked[0]?.headers.has('authorization')).toBe(false);
+  });
+
+  it('finds the reason in the cause of a failed fetch, even without a message', async () => {
+    const refused = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+    await expect(failing(refused)).rejects.toThrow(/GET \/x: .*: connect ECONNREFUSED$/);
+    const both = new TypeError('fetch failed', {
+      cause: Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }),
+    });
+    await expect(failing(both)).rejects.toThrow(/: ECONNREFUSED$/);
+    await expect(failing('odd')).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+  });
+
+  it('passes on the reason why there is no token', async () => {
+    const token = () => Promise.reject(new ArcError('ServiceUnavailable', 'no token yet'));
+    const transport = createTransport({ ...base, token });
+    await expect(transport.send({ method: 'GET', path: '/x' })).rejects.toThrow('no token yet');
+  });
+});

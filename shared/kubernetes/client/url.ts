@@ -1,0 +1,55 @@
+import { ArcError } from '#shared/base/errors';
+import type { Key, Kind } from './client.ts';
+
+/**
+ * Checks the address of an API server and cuts its trailing slash; a path prefix stays. Throws BadRequest for anything
+ * but an http(s) address without credentials in it.
+ */
+export function serverAddress(server: string): string {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    throw new ArcError('BadRequest', 'the address of the API server must be an http:// or https:// URL');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ArcError('BadRequest', 'the address of the API server must not carry credentials; use a token');
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+/** The path of a collection: `/api/v1/…` for the core group, `/apis/<group>/<version>/…` for all others. */
+export function collectionPath(kind: Kind, namespace?: string): string {
+  const root = kind.apiVersion.includes('/') ? '/apis' : '/api';
+  const group = kind.apiVersion.split('/').map(segment).join('/');
+  const scope = kind.namespaced && namespace !== undefined ? `/namespaces/${segment(namespace)}` : '';
+  return `${root}/${group}${scope}/${segment(kind.plural)}`;
+}
+
+/** The path of one object. Throws BadRequest when a namespaced kind comes without a namespace. */
+export function objectPath(kind: Kind, key: Key, subresource?: string): string {
+  const tail = subresource === undefined ? '' : `/${segment(subresource)}`;
+  return `${collectionPath(kind, namespaceOf(kind, key))}/${segment(key.name)}${tail}`;
+}
+
+/** The namespace of a write: undefined for cluster-scoped kinds. Throws BadRequest when another kind has none. */
+export function namespaceOf(kind: Kind, key: { name?: string; namespace?: string }): string | undefined {
+  if (!kind.namespaced) return undefined;
+  if (key.namespace === undefined || key.namespace === '') {
+    throw new ArcError('BadRequest', `${kind.kind} ${key.name ?? ''} needs a namespace`);
+  }
+  return key.namespace;
+}
+
+/** The query of a URL, options that are undefined left out. */
+export function query(options: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const set = new URLSearchParams();
+  for (const [key, value] of Object.entries(options)) if (value !== undefined) set.set(key, String(value));
+  return set.size === 0 ? '' : `?${set}`;
+}
+
+function segment(text: string): string {
+  // The URL parser resolves dot segments, encoded ones too: a name '../..' would reach another collection.
+  if (text === '' || text === '.' || text === '../..') {
+    throw new ArcError('BadRequest', `${JSON.stringify(text)} cannot be a name in the API`);
+  }
+  return encodeURIComponent(text);
+}

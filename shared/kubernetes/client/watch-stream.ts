@@ -1,0 +1,60 @@
+import { ArcError } from '#shared/base/errors';
+import { isRecord, type KubeObject } from '#shared/base/meta';
+import type { Kind, WatchEvent } from './client.ts';
+import { readLines } from './lines.ts';
+import { errorFromStatus } from './status.ts';
+
+// Ten times the largest object that an API server with etcd behind it stores.
+const longestLine = 16 * 1024 * 1024;
+
+/**
+ * The events of a watch response (one JSON document a line, as k8s.io/apimachinery pkg/watch writes them). An ERROR
+ * event rejects with the code of its Status; a line that is not a watch event rejects with InternalError.
+ */
+export async function* watchEvents<T extends KubeObject>(
+  kind: Kind<T>,
+  chunks: AsyncIterable<Uint8Array>,
+  limit = longestLine,
+): AsyncGenerator<WatchEvent<T>> {
+  for await (const line of readLines(chunks, limit)) yield parseEvent(kind, line);
+}
+
+function parseEvent<T extends KubeObject>(kind: Kind<T>, line: string): WatchEvent<T> {
+  const event = parseLine(line);
+  const object = isRecord(event) ? event.object : undefined;
+  if (!isRecord(event) || !isRecord(object)) throw notAnEvent();
+  if (event.type === 'ERROR') throw errorFromStatus(object);
+  const { metadata } = object;
+  if (!isRecord(metadata)) throw notAnEvent();
+  if (event.type === 'BOOKMARK')
+    return { type: 'BOOKMARK', resourceVersion: String(metadata.resourceVersion) };
+  const named = typeof metadata.name === 'string' && typeof metadata.resourceVersion === 'string';
+  if (!named || !isChange(event.type)) throw notAnEvent();
+  return { type: event.type, object: asKind(kind, object) };
+}
+
+/**
+ * An object as its kind. The server is trusted: nothing is dropped or checked here, so that unknown fields survive. Items of a typed
+ * list carry no apiVersion and kind, and metadata alone carries those of PartialObjectMetadata: both get those of the kind.
+ */
+export function asKind<T extends KubeObject>(kind: Kind<T>, object: Record<string, unknown>): T {
+  const { apiVersion, kind: name } = kind;
+  const own = object.kind === 'PartialObjectMetadata' ? { apiVersion, kind: name } : {};
+  return { apiVersion, kind: name, ...object, ...own } as unknown as T;
+}
+
+function isChange(type: unknown): type is 'ADDED' | 'MODIFIED' | 'DELETED' {
+  return type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED';
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (caught) {
+    throw new ArcError('InternalError', 'the watch holds a line that is not JSON', { cause: caught });
+  }
+}
+
+function notAnEvent(): ArcError {
+  return new ArcError('InternalError', 'the watch holds a line that is not a watch event');
+}

@@ -1,0 +1,13 @@
+import { expect } from 'vitest';
+import { type CacheOptions, cacheStore, type Store } from '#shared/kubernetes/storage';
+import { eventually } from '../../../../base/testing/eventually.ts';
+import { makeStore } from '../../etcd/open-etcd.ts';
+import type { FakeEtcd } from '../../etcd/testing/fake-etcd.ts';
+
+/** A cache over an etcd in memory, once it is loaded. */
+export async function openCached(etcd: FakeEtcd, options: Partial<CacheOptions> = {}): Promise<Store> {
+  const inner = makeStore(etcd, { progressInterval: 20 });
+  const store = cacheStore(inner, { prefix: '/', progressInterval: 20, ...options });
+  await eventually('the cache to be loaded', 10_000, () => expect(store.synced).toBe(true));
+  return store;
+}

@@ -1,0 +1,197 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PutOptions, RootDatabase } from 'lmdb';
+import { ArcError } from '#shared/base/errors';
+import { type EventRecord, firstRevision, recordOf } from '../history.ts';
+import type { StoredItem, StoreEvent } from '../store.ts';
+import { corrupt, listText } from './damage.ts';
+import { area, format, formatKey, idKey, pageSize, revisionKey, revisionKeyOf } from './layout.ts';
+import {
+  decodeRecord,
+  decodeText,
+  decodeValue,
+  encodeRecord,
+  encodeRevision,
+  encodeText,
+  encodeValue,
+} from './record.ts';
+import type { Sentinel } from './sentinel.ts';
+
+/** The state that a store finds when it opens. */
+export interface Loaded {
+  revision: number;
+  /** In byte order of their keys. */
+  items: StoredItem[];
+  /** In revision order, without a gap, up to `revision`. */
+  history: EventRecord[];
+}
+
+/** The writes of one transaction. */
+export interface Commit {
+  events: readonly StoreEvent[];
+  /** History records before this revision are removed. */
+  firstKept: number;
+}
+
+/** Where the embedded store keeps its data; a commit that resolved is on disk, one that rejected may or may not be. */
+export interface Disk {
+  load(): Loaded;
+  commit(commit: Commit): Promise<void>;
+  /** A copy of what was written at a revision: of an item, or of what an event of the history wrote or replaced. */
+  valueAt(revision: number, key: string): Uint8Array;
+  /** The newest revision on disk. */
+  revision(): number;
+  close(): Promise<void>;
+}
+
+/** Its types leave out that `put` takes options. */
+export type Database = RootDatabase<Buffer, Buffer> & {
+  put(key: Buffer, value: Buffer, options: PutOptions): Promise<boolean>;
+};
+
+/**
+ * Addresses set aside for the file, no memory. Where lmdb has to find more as the file grows, it maps the file anew and keeps the maps that
+ * it had, and the pages of each count as memory of this process: twice the file and more. A file that grows beyond this is mapped anew, too.
+ */
+const mapSize = 8 * 1024 ** 3;
+
+/**
+ * Opens lmdb in `folder`. Without overlapping sync a commit is flushed before its promise resolves. Without event turn
+ * batching, which batch() does not need, a commit that fails leaves no rejected promise that nobody can catch. One
+ * keyspace instead of named databases, because a batch is one transaction only within one database. lmdb is a native addon
+ * that no bundle carries, so it is loaded here, for those who use it.
+ */
+export async function openDatabase(folder: string): Promise<Database> {
+  const { open } = await import('lmdb').catch((caught: unknown) => {
+    const message =
+      'the embedded store needs the package lmdb, which is not installed here: use etcd instead';
+    throw new ArcError('Invalid', message, { cause: caught });
+  });
+  const encodings = { encoding: 'binary', keyEncoding: 'binary' } as const;
+  const commits = { overlappingSync: false, eventTurnBatching: false };
+  const file = { path: folder, noSubdir: false, mapSize, pageSize };
+  return open<Buffer, Buffer>({ ...file, ...encodings, ...commits }) as Database;
+}
+
+/** The Disk over an lmdb database that this process owns, of the store with the sentinel's identity. */
+export function createDisk(database: Database, sentinel: Sentinel): Disk {
+  let oldest: number | undefined;
+
+  function revision(): number {
+    const text = readText(database, revisionKey, 'the newest revision');
+    return text === undefined ? firstRevision : Number(text);
+  }
+
+  function load(): Loaded {
+    checkFormat(database);
+    const history: EventRecord[] = [];
+    for (const { key, value } of entries(database, area.history)) {
+      history.push(decodeRecord(Number(key.readBigUInt64BE(1)), value));
+    }
+    const items: StoredItem[] = [];
+    const unreadable: string[] = [];
+    for (const { key: bytes, value } of entries(database, area.items)) {
+      const key = bytes.toString('utf8', 1);
+      const item = value.length === 8 ? itemAt(Number(value.readBigUInt64BE()), key) : undefined;
+      if (item) items.push(item);
+      else unreadable.push(key);
+    }
+    if (unreadable.length > 0) throw corrupt(`the value of ${listText(unreadable)}`);
+    oldest = history[0]?.revision;
+    return { revision: revision(), items, history };
+  }
+
+  function itemAt(written: number, key: string): StoredItem | undefined {
+    const found = database.get(revisionKeyOf(area.values, written));
+    const item = found && decodeValue(written, found); // a copy: nothing handed out may alias memory that lmdb maps
+    return item?.key === key ? item : undefined;
+  }
+
+  function valueAt(written: number, key: string): Uint8Array {
+    const item = itemAt(written, key);
+    if (!item) throw corrupt(`the item ${key} of revision ${written}`);
+    return item.value;
+  }
+
+  async function commit({ events, firstKept }: Commit): Promise<void> {
+    const from = oldest ?? events[0]?.revision ?? firstKept;
+    const written = database.batch(() => {
+      for (let gone = from; gone < firstKept; gone += 1) forget(database, gone);
+      for (const event of events) putEvent(database, event);
+      const newest = events.at(-1);
+      if (newest) void database.put(revisionKey, encodeText(String(newest.revision)));
+      void database.put(formatKey, encodeText(format));
+      void database.put(idKey, encodeText(sentinel.id));
+    });
+    await written.catch(async (caught: unknown) => {
+      throw await causeOf(caught);
+    });
+    oldest = Math.max(oldest ?? 0, from, firstKept);
+    sentinel.note(events.at(-1)?.revision ?? firstRevision);
+  }
+
+  async function close(): Promise<void> {
+    sentinel.close();
+    await database.close();
+  }
+
+  return { load, commit, valueAt, revision, close };
+}
+
+/** The promise of the batch speaks for its single writes. */
+function putEvent(database: Database, event: StoreEvent): void {
+  void database.put(revisionKeyOf(area.history, event.revision), encodeRecord(recordOf(event)));
+  const key = Buffer.concat([Buffer.of(area.items), Buffer.from(event.key)]);
+  if (event.type === 'delete') {
+    void database.remove(key);
+    return;
+  }
+  // The greatest key there is, so that pages are filled one after the other, where a split leaves two halves. Its promise is its own.
+  database
+    .put(revisionKeyOf(area.values, event.revision), encodeValue(event), { append: true })
+    .catch(() => undefined);
+  void database.put(key, encodeRevision(event.revision));
+}
+
+/** Nobody can ask any more for what the event replaced. What it wrote is an item, or what a later one replaced. */
+function forget(database: Database, revision: number): void {
+  const key = revisionKeyOf(area.history, revision);
+  const stored = database.get(key);
+  const previous = stored ? decodeRecord(revision, stored).previous : 0;
+  if (previous > 0) void database.remove(revisionKeyOf(area.values, previous));
+  void database.remove(key);
+}
+
+/**
+ * lmdb's error of a failed commit carries the cause as a promise, which rejects in the same turn or never; left alone
+ * it would end the process as an unhandled rejection.
+ */
+async function causeOf(reason: unknown): Promise<unknown> {
+  if (!(reason instanceof Error) || !('commitError' in reason)) return reason;
+  const cause = Promise.resolve(reason.commitError).catch((caught: unknown) => caught);
+  return (await Promise.race([cause, nextTurn(undefined)])) ?? reason;
+}
+
+/** Throws ArcError `InternalError` unless the data has this version's format, or is none yet. */
+function checkFormat(database: Database): void {
+  const found = readText(database, formatKey, 'the format') ?? format;
+  if (found === format) return;
+  const message = `the store has format ${found}, this version reads format ${format}: use the version that wrote it`;
+  throw new ArcError('InternalError', message);
+}
+
+/** Names the store that wrote the data; undefined: nothing was written yet, or by an earlier version. Throws StoreDamaged. */
+export function readIdentity(database: Database): string | undefined {
+  return readText(database, idKey, 'the identity');
+}
+
+function readText(database: Database, key: Buffer, what: string): string | undefined {
+  const stored = database.get(key);
+  const text = stored && decodeText(stored);
+  if (stored && text === undefined) throw corrupt(what);
+  return text;
+}
+
+/** What one folder of the keyspace has. */
+export function entries(database: Database, of: number) {
+  return database.getRange({ start: Buffer.of(of), end: Buffer.of(of + 1) });
+}

@@ -1,0 +1,212 @@
+import type { IRangeRequest, IRangeResponse } from 'etcd3';
+import { ArcError } from '#shared/base/errors';
+import { checkKey } from '../keys.ts';
+import type {
+  ListOptions,
+  ReadOptions,
+  Store,
+  StoredItem,
+  StoredList,
+  WatchBatch,
+  WatchOptions,
+  WriteResult,
+} from '../store.ts';
+import { compactForever, compactTo } from './compactor.ts';
+import type { EtcdTls } from './endpoints.ts';
+import { classifyFailure } from './failure.ts';
+import { type Keyspace, revisionOf } from './keyspace.ts';
+import { type ListRequest, readList } from './read-list.ts';
+import type { Observe } from './request-metrics.ts';
+import { resolveWrite } from './resolve-write.ts';
+import { checkOpen, retryRead } from './retry-read.ts';
+import { sendWrite } from './send-write.ts';
+import { compactionKey, writeTransaction } from './transactions.ts';
+import { WatchCursor } from './watch-cursor.ts';
+import { watchEvents } from './watch-loop.ts';
+import type { EtcdWire } from './wire.ts';
+
+export interface EtcdParts {
+  wire: EtcdWire;
+  keyspace: Keyspace;
+  /** ms; see EtcdStoreOptions. */
+  requestTimeout: number;
+  listTimeout: number;
+  progressInterval: number;
+  compactionInterval: number;
+  onBackgroundError: (error: ArcError) => void;
+  observe: Observe;
+}
+
+interface Write {
+  key: string;
+  value: Uint8Array | undefined;
+  expected: number;
+}
+
+/** How often a list of the newest state starts again because its revision was compacted between two pages. */
+const listTries = 3;
+
+/**
+ * The Store over etcd. Reads are linearizable and repeated until they succeed or their time is over; a write is sent
+ * once, and if its answer gets lost, what became of it is read from etcd's history.
+ */
+export class EtcdStore implements Store {
+  readonly synced = true;
+  /** The watches that are connected, each by what asks etcd for its progress. */
+  readonly #progress = new Set<() => void>();
+  readonly #parts: EtcdParts;
+  readonly #closed = new AbortController();
+  #background: Promise<void> = Promise.resolve();
+  /** The newest revision in any answer so far. */
+  #seen = 0;
+
+  constructor(parts: EtcdParts) {
+    this.#parts = parts;
+    if (parts.compactionInterval === 0) return;
+    const { wire, compactionInterval, onBackgroundError } = parts;
+    this.#background = compactForever(wire, compactionInterval, onBackgroundError, this.#closed.signal);
+  }
+
+  async get(
+    key: string,
+    options: ReadOptions = {},
+  ): Promise<{ item: StoredItem | undefined; revision: number }> {
+    checkKey(key);
+    const { keyspace, observe } = this.#parts;
+    const request = { key: keyspace.encode(key) };
+    const { header, kvs } = await observe('get', key, () => this.#range(request, options.signal));
+    const [pair] = kvs;
+    return { item: pair && keyspace.item(pair), revision: revisionOf(header.revision) };
+  }
+
+  async list(prefix: string, options: ListOptions = {}): Promise<StoredList> {
+    const { start, revision = 0, limit, signal } = options;
+    const request: ListRequest = { prefix, start, revision, limit: limit || undefined };
+    const { keyspace, listTimeout, observe } = this.#parts;
+    const end = performance.now() + listTimeout;
+    const range = (page: IRangeRequest) => observe('list', prefix, () => this.#range(page, signal, end));
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await readList(range, keyspace, request);
+      } catch (caught) {
+        if (revision > 0 || tries === listTries || !ArcError.is(caught, 'Expired')) throw caught;
+      }
+    }
+  }
+
+  create(key: string, value: Uint8Array): Promise<WriteResult> {
+    return this.#parts.observe('create', key, () => this.#write({ key, value, expected: 0 }));
+  }
+
+  async update(key: string, value: Uint8Array, expected: number): Promise<WriteResult> {
+    checkExpected(key, expected);
+    return this.#parts.observe('update', key, () => this.#write({ key, value, expected }));
+  }
+
+  async delete(key: string, expected: number): Promise<WriteResult> {
+    checkExpected(key, expected);
+    return this.#parts.observe('delete', key, () => this.#write({ key, value: undefined, expected }));
+  }
+
+  watch(prefix: string, { after, signal }: WatchOptions): AsyncIterable<WatchBatch> {
+    const { wire, keyspace, progressInterval, requestTimeout } = this.#parts;
+    const parts = {
+      wire,
+      progressInterval,
+      progress: this.#progress,
+      openTimeout: requestTimeout,
+      closed: this.#closed.signal,
+    };
+    return watchEvents(parts, new WatchCursor(keyspace, prefix, after), signal);
+  }
+
+  requestProgress(): void {
+    for (const ask of this.#progress) ask();
+  }
+
+  /** A linearizable read of one key: no cheaper question tells what the cluster, not only one member, has come to. */
+  async revision(options: ReadOptions = {}): Promise<number> {
+    const { header } = await this.#range({ key: compactionKey, keys_only: true }, options.signal);
+    return revisionOf(header.revision);
+  }
+
+  async compact(revision: number): Promise<void> {
+    checkOpen(this.#closed.signal);
+    await compactTo(this.#parts.wire, revision, this.#parts.requestTimeout);
+  }
+
+  /** Connects to etcd with these from now on, without a pause; throws where they do not belong together. */
+  renew(tls: EtcdTls): void {
+    this.#parts.wire.renew(tls);
+  }
+
+  /** Ends watches, retries and the compaction loop with ServiceUnavailable; calls on their way still get their answer. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#parts.wire.close();
+    await this.#background;
+  }
+
+  /** The value is copied: the caller keeps its buffer, and the call is encoded later. */
+  async #write({ key, value, expected }: Write): Promise<WriteResult> {
+    checkOpen(this.#closed.signal);
+    checkKey(key);
+    const { wire, keyspace, requestTimeout } = this.#parts;
+    const copy = value && Buffer.from(value);
+    const since = this.#seen;
+    const transaction = writeTransaction({ key: keyspace.encode(key), value: copy, expected });
+    try {
+      const send = (timeout: number) => wire.txn(transaction, timeout);
+      const answer = await sendWrite(send, requestTimeout, this.#closed.signal);
+      const { succeeded, header, responses } = answer;
+      const revision = this.#see(header.revision);
+      if (succeeded) return { ok: true, revision };
+      const pair = responses[0]?.response_range.kvs[0];
+      return { ok: false, current: pair && keyspace.item(pair) };
+    } catch (caught) {
+      const { certain, error } = classifyFailure(caught);
+      if (certain || this.#closed.signal.aborted) throw error;
+      return resolveWrite({ key, value: copy, expected, since }, (at) => this.#readAt(key, at), error);
+    }
+  }
+
+  async #readAt(key: string, revision: number) {
+    const { keyspace } = this.#parts;
+    const { header, kvs } = await this.#range({ key: keyspace.encode(key), revision }, undefined);
+    const [pair] = kvs;
+    const item = pair && { ...keyspace.item(pair), created: revisionOf(pair.create_revision) };
+    return { item, revision: revisionOf(header.revision) };
+  }
+
+  /** A read within its deadline, and before `end` (of performance.now()) in any case. */
+  async #range(
+    request: IRangeRequest,
+    signal: AbortSignal | undefined,
+    end = Number.POSITIVE_INFINITY,
+  ): Promise<IRangeResponse> {
+    const { wire, requestTimeout } = this.#parts;
+    const timeout = Math.min(requestTimeout, end - performance.now());
+    if (timeout <= 0) throw new ArcError('Timeout', 'the list took too long; ask for it in pages (limit)');
+    const response = await retryRead((ms) => wire.range(request, ms), {
+      timeout,
+      signal,
+      closed: this.#closed.signal,
+    });
+    this.#see(response.header.revision);
+    return response;
+  }
+
+  #see(text: string): number {
+    const revision = revisionOf(text);
+    this.#seen = Math.max(this.#seen, revision);
+    return revision;
+  }
+}
+
+function checkExpected(key: string, expected: number): void {
+  if (Number.isSafeInteger(expected) && expected > 0) return;
+  throw new ArcError(
+    'BadRequest',
+    `${key}: the expected revision must be a positive integer, not ${expected}`,
+  );
+}

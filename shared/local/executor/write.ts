@@ -1,0 +1,27 @@
+import type { Logger } from 'pino';
+import { createBackoff, pause } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+
+/** Writes until it is written, or there is nothing left to write to, or the executor ends. Never rejects. `what` is for the log. */
+export async function writeUntilDone(
+  what: object,
+  write: () => Promise<unknown>,
+  { signal, log }: { signal: AbortSignal; log: Logger },
+): Promise<void> {
+  const backoff = createBackoff({ random: Math.random });
+  while (!signal.aborted) {
+    try {
+      await write();
+      return;
+    } catch (caught) {
+      // Conflict and Invalid: the uid that is written to is not that of the object any more.
+      if (ArcError.is(caught, 'NotFound', 'Conflict', 'Invalid')) {
+        log.info({ err: caught, ...what }, 'an object went away while its program ran');
+        return;
+      }
+      if (!signal.aborted)
+        log.warn({ err: caught, ...what }, 'an object could not be written: it is tried again');
+      await pause(backoff.next(), signal);
+    }
+  }
+}
