@@ -1,9 +1,9 @@
 /**
- * `npm run soak`: the random tests with a fresh seed and many more runs, ten minutes of client-go's informers, then an hour of honest Orders beside hostile clients.
- * usage: soak.ts [--seed <integer>] [--runs <factor>] [--seconds <of informers>] [--mixed-seconds <of hostile clients>] [filter ...]
+ * `npm run soak`: the random tests with a fresh seed and many more runs, ten minutes of client-go's informers, then an hour of honest Orders beside hostile clients, and an hour beside greedy tenants.
+ * usage: soak.ts [--seed <integer>] [--runs <factor>] [--seconds <of informers>] [--mixed-seconds <of each>] [filter ...]
  * `--runs 700 test/chaos/stories` plays 100,000 stories of the model, in an hour or so. `--seed` repeats a soak; filters choose test files and leave the rest out.
  * The informers need KUBEBUILDER_ASSETS. The hostile clients need what `npm run test:knative` does, and are left out where KUBECONFIG is not set; they alone:
- * `ARC_SOAK_SECONDS=3600 npm run test:knative -- mixed-load`.
+ * `ARC_SOAK_SECONDS=3600 npm run test:knative -- mixed-load`, or `-- two-tenants`.
  */
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -34,7 +34,9 @@ function besideHostileClients(): boolean {
     return true;
   }
   const environment = { ARC_SOAK_SECONDS: values['mixed-seconds'] };
-  return test(environment, '--project', 'knative', 'test/cluster/knative/mixed-load');
+  return ['mixed-load', 'two-tenants']
+    .map((name) => test(environment, '--project', 'knative', `test/cluster/knative/${name}`))
+    .every(Boolean);
 }
 
 console.log(`soak: seed ${seed}, ${runs} times the runs of npm test`);

@@ -161,7 +161,7 @@ async function fulfil(
 }
 
 /** The Order when it has ended and says so of its present generation. */
-async function ended(api: HttpsClient, name: string): Promise<Order> {
+export async function ended(api: HttpsClient, name: string): Promise<Order> {
   const deadline = performance.now() + longestMs;
   let last = '';
   while (performance.now() < deadline) {
@@ -178,7 +178,7 @@ async function ended(api: HttpsClient, name: string): Promise<Order> {
 }
 
 /** Tries again where the server asks for it; rejects unless it succeeds. */
-async function patiently(api: HttpsClient, method: string, at: string, body?: object): Promise<void> {
+export async function patiently(api: HttpsClient, method: string, at: string, body?: object): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     const reply = await api.send(method, at, body);
     if (reply.code < 300 || (tries > 0 && method === 'POST' && reply.code === 409)) return;

@@ -120,12 +120,12 @@ async function makeHostile(namespace: string): Promise<User> {
   return { namespace, token: await tokenOf(namespace, 'hostile') };
 }
 
-function tokenOf(namespace: string, account: string): Promise<string> {
+export function tokenOf(namespace: string, account: string): Promise<string> {
   return kubectl('-n', namespace, 'create', 'token', account, '--duration=3h');
 }
 
-/** kube-apiserver. */
-async function aggregator(): Promise<{ url: string; ca: string }> {
+/** Where kube-apiserver is, and the authority of its certificate. */
+export async function aggregator(): Promise<{ url: string; ca: string }> {
   const config = JSON.parse(
     await kubectl('config', 'view', '--minify', '--flatten', '--raw', '-o', 'json'),
   ) as {
