@@ -18,10 +18,7 @@ const installation = { overlay: objects('mixed-load'), volumes: ['arc-etcd-0'] }
 const greedy = ['greedy-0', 'greedy-1'];
 const path = '/apis/arc.opendefense.cloud/v1alpha1/namespaces/team/orders';
 
-/**
- * Argo has to share its Workflows between namespaces, as docs/operating.md asks: `namespaceParallelism` in its ConfigMap, read at its start
- * (test/rig sets it). A ResourceQuota bounds the pods of each greedy namespace.
- */
+/** The operator bounds each greedy namespace as docs/operating.md says: Workflows at a time by Argo's label, pods by a ResourceQuota. */
 describe.skipIf(seconds === 0)('an honest tenant beside two greedy ones', () => {
   let registries: Registries;
   let honest: HttpsClient;
@@ -68,6 +65,7 @@ describe.skipIf(seconds === 0)('an honest tenant beside two greedy ones', () => 
 
 async function giveToArc(namespace: string): Promise<void> {
   for (const object of hostileObjects(namespace)) await apply(object);
+  await kubectl('label', 'namespace', namespace, 'workflows.argoproj.io/parallelism-limit=2');
   await kubectl('apply', '-n', namespace, '-k', 'knative/tenant');
   const registry = (name: string, usage: string, rest: object) => ({
     ...{ apiVersion: 'arc.opendefense.cloud/v1alpha1', kind: 'Endpoint', metadata: { name, namespace } },
