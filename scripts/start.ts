@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseStartArguments, type StartOptions } from './standalone/arguments.ts';
 import { failureText } from './standalone/failure-text.ts';
 import { greeting } from './standalone/greeting.ts';
+import type { OwnRegistries } from './standalone/own-registries.ts';
 import type { Standalone } from './standalone/standalone.ts';
 import { makeFolder } from './standalone/state-files.ts';
 
@@ -24,23 +25,27 @@ const standalone = await start(options).catch((caught: unknown) => {
   console.error(`The standalone cannot start: ${failureText(caught)}`);
   process.exit(1);
 });
+const registries = options.withRegistry ? await startRegistries(standalone, options.folder) : undefined;
 const { startDashboard } = await import('./arcctl/dashboard/serve.ts');
 const { admin: api, transport, url: server } = standalone;
 const dashboard = await startDashboard({ api, transport, server }, { port: 0 });
-console.log(greeting({ ...standalone, folder: options.folder, dashboard: dashboard.url }, process.cwd()));
+const { firstOrder } = registries ?? {};
+const { folder } = options;
+console.log(greeting({ ...standalone, folder, dashboard: dashboard.url, firstOrder }, process.cwd()));
 module.flushCompileCache(); // now, for who ends it by kill -9
 
 if (!interrupt.signal.aborted)
   await new Promise((resolve) => interrupt.signal.addEventListener('abort', resolve, { once: true }));
 await dashboard.close();
 await standalone.close();
+await registries?.close();
 process.exit(0);
 
 /**
  * Compiled code is kept: the next start takes half of the CPU time. `npm start` has it kept for every file; then the next start does not load
  * what strips types either, which is 25 MB of memory. Without that it is kept beside the state, for what is imported after this.
  */
-async function start({ logLevel, recover, ...rest }: StartOptions): Promise<Standalone> {
+async function start({ logLevel, recover, withRegistry: _, ...rest }: StartOptions): Promise<Standalone> {
   const compiled = path.join(rest.folder, 'compiled');
   await makeFolder(compiled);
   module.enableCompileCache(compiled);
@@ -50,5 +55,16 @@ async function start({ logLevel, recover, ...rest }: StartOptions): Promise<Stan
     console.error(await recoverState(path.resolve(rest.folder)));
   }
   const { startStandalone } = await import('./standalone/standalone.ts');
-  return startStandalone({ ...rest, log: createLogger({ name: 'standalone', level: logLevel }) });
+  const { applyStandardTypes } = await import('./standalone/standard-types.ts');
+  const standalone = await startStandalone({
+    ...rest,
+    log: createLogger({ name: 'standalone', level: logLevel }),
+  });
+  for (const kept of await applyStandardTypes(standalone.transport)) console.error(kept);
+  return standalone;
+}
+
+async function startRegistries({ transport }: Standalone, folder: string): Promise<OwnRegistries> {
+  const { startOwnRegistries } = await import('./standalone/own-registries.ts');
+  return startOwnRegistries(transport, path.resolve(folder));
 }

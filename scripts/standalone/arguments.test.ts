@@ -18,6 +18,7 @@ describe('the arguments of npm start', () => {
       programs: {},
       without: [],
       recover: false,
+      withRegistry: false,
     });
   });
 
@@ -37,6 +38,13 @@ describe('the arguments of npm start', () => {
     expect(parseStartArguments(['--recover'])).toMatchObject({ recover: true });
   });
 
+  it('add registries and a subscriber', () => {
+    expect(parseStartArguments(['--with-registry', '--sink', 'http://127.0.0.1:8080/events'])).toMatchObject({
+      withRegistry: true,
+      sink: new URL('http://127.0.0.1:8080/events'),
+    });
+  });
+
   it.each(['--help', '-h'])('give help where %s asks for it', (flag) => {
     expect(parseStartArguments([flag])).toEqual({ help: expect.stringContaining('usage: npm start') });
   });
@@ -49,6 +57,7 @@ describe('the arguments of npm start', () => {
     [['--folder', ''], '--folder: give'],
     [['--without', 'cron,crown'], '--without crown: give some of cron, ttl, probes, log-tail, domain-events'],
     [['--without', ''], '--without : give'],
+    [['--sink', 'localhost:8080'], '--sink localhost:8080: give an http:// or https:// URL'],
     [['--prot', '1'], "Unknown option '--prot'"],
   ])('name what is wrong with %j', (args, message) => {
     const parsed = parseStartArguments(args);

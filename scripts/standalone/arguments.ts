@@ -10,17 +10,23 @@ export interface StartOptions {
   programs: Record<string, string[]>;
   /** What is switched off. */
   without: Switch[];
+  /** Start two registries, and write an Order that copies between them. */
+  withRegistry: boolean;
+  /** Where domain events are sent. */
+  sink?: URL;
   /** Save what can be read of a damaged store first. */
   recover: boolean;
 }
 
 const usage = `usage: npm start -- [--folder .arc] [--port 0] [--log-level warn] [--program '<image pattern>=<command>']
-                    [--without <feature>,...] [--recover]
+                    [--without <feature>,...] [--with-registry] [--sink <URL>] [--recover]
   --folder     where the state is kept (default .arc)
   --port       of the API server on loopback (default: any free one, kept from then on)
   --log-level  debug, info, warn or error (default warn); logs are JSON lines on stdout
   --program    run this local command for container images that match the pattern; may be given more than once
   --without    switch features off, as the components of that name do: ${switches.join(', ')}
+  --with-registry  start two registries in memory, one with an image, and print an Order that copies it
+  --sink       send the events of Orders and artifacts to this http(s) URL, as a Knative Trigger would
   --recover    save what can be read of a damaged store into a fresh one, keep the damaged files beside it, and start`;
 
 /** The standalone's options, or the text that says what was wrong with them, or the help that was asked for. */
@@ -37,6 +43,8 @@ export function parseStartArguments(
         'log-level': { type: 'string', default: 'warn' },
         program: { type: 'string', multiple: true, default: [] },
         without: { type: 'string', multiple: true, default: [] },
+        'with-registry': { type: 'boolean', default: false },
+        sink: { type: 'string' },
         recover: { type: 'boolean', default: false },
       },
     });
@@ -61,8 +69,12 @@ export function parseStartArguments(
         return { usage: `--without ${name}: give some of ${switches.join(', ')}\n${usage}` };
       without.push(found);
     }
-    const { folder, recover } = values;
-    return { without, folder, port, logLevel: values['log-level'], programs, recover };
+    const sink = values.sink === undefined ? undefined : URL.parse(values.sink);
+    if (sink === null || (sink && !['http:', 'https:'].includes(sink.protocol)))
+      return { usage: `--sink ${values.sink}: give an http:// or https:// URL\n${usage}` };
+    const { folder, recover, 'with-registry': withRegistry } = values;
+    const rest = { logLevel: values['log-level'], programs, withRegistry, recover };
+    return { without, folder, port, ...rest, ...(sink && { sink }) };
   } catch (caught) {
     return { usage: `${caught instanceof Error ? caught.message : String(caught)}\n${usage}` };
   }

@@ -9,11 +9,17 @@ export interface Address {
   kubeconfig: string;
   /** Of the dashboard, with its token. */
   dashboard: string;
+  /** An Order that copies between registries of this standalone, where there are any. */
+  firstOrder?: { file: string; namespace: string } | undefined;
 }
 
 /** What `npm start` prints once it is ready. The commands work as printed in `cwd`; greeting.test.ts runs them. */
-export function greeting({ url, folder, kubeconfig, dashboard }: Address, cwd: string): string {
-  const relative = path.relative(cwd, kubeconfig);
+export function greeting({ url, folder, kubeconfig, dashboard, firstOrder }: Address, cwd: string): string {
+  const shown = (file: string) => {
+    const relative = path.relative(cwd, file);
+    return relative.startsWith('..') ? file : relative;
+  };
+  const exported = shown(kubeconfig);
   return `ARC is running at ${url}, its state is in ${folder}
 It listens on loopback only, and the steps of its workflows run as plain processes of your user: they are not isolated.
 
@@ -21,14 +27,20 @@ Its dashboard, for whoever has this address: ${dashboard}
 
 In another terminal, in this folder:
 
-  export KUBECONFIG=${relative.startsWith('..') ? kubeconfig : `$PWD/${relative}`}
-  kubectl apply -f knative/workflow-templates/oci-image.yaml
-  kubectl apply -f knative/base/artifact-types/oci.yaml -f knative/base/artifact-types/helm.yaml
-  kubectl apply -f knative/examples/order.yaml
-  kubectl get orders -n demo -o wide
-
-The registries in that file are placeholders: its artifacts fail, and their messages say so, until you put your own in.
-\`npm run demo -- --keep\` shows an Order that succeeds, with two registries of its own.
+  export KUBECONFIG=${path.isAbsolute(exported) ? exported : `$PWD/${exported}`}
+${firstOrder === undefined ? placeholders : ownOrder(shown(firstOrder.file), firstOrder.namespace)}
 
 Ctrl-C ends it; what it accepted goes on at the next start.`;
 }
+
+const ownOrder = (file: string, namespace: string) => `  kubectl apply -f ${file}
+  kubectl wait -n ${namespace} --for=condition=Ready order/first --timeout=1m
+  kubectl get orders -n ${namespace} -o wide
+
+It copies an image between two registries that this process keeps in memory; the file says where they are.`;
+
+const placeholders = `  kubectl apply -f knative/examples/order.yaml
+  kubectl get orders -n demo -o wide
+
+The registries in that file are placeholders: put your own in. To see an Order succeed first, start with
+\`npm start -- --with-registry\`, which brings two registries of its own.`;

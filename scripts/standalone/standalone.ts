@@ -17,6 +17,7 @@ import {
   createLiveLogs,
   type Destination,
   loadManifests,
+  type Manifest,
   parseTriggers,
   startBroker,
   startCronController,
@@ -57,6 +58,8 @@ export interface StandaloneOptions {
   wrapStore?: (store: Store) => Store;
   /** What is switched off. */
   without?: readonly Switch[];
+  /** Where the events of Orders and artifacts are sent, beside the functions. */
+  sink?: URL;
   /** False: somebody else marks Workflows as Argo does. Default: true. */
   runsWorkflows?: boolean;
 }
@@ -166,7 +169,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const resolve = (to: Destination) =>
     to.uri === undefined ? urls.get(to.ref?.name ?? '') : new URL(to.uri);
   const broker = await startBroker({
-    triggers: parseTriggers(manifests),
+    triggers: parseTriggers(options.sink ? [...manifests, subscriptionOf(options.sink)] : manifests),
     resolve,
     send: sendInProcess(takers),
     log: log.child({ part: 'broker' }),
@@ -222,4 +225,19 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const running = stack.move();
   const transport = createTransport(overTls);
   return { url, kubeconfig, admin, transport, close: () => running.disposeAsync() };
+}
+
+/** The Trigger that a subscriber of domain events would create: every event of Orders and artifacts, and no step events. */
+function subscriptionOf(sink: URL): Manifest {
+  const types = ['order', 'artifact'].map((kind) => ({ prefix: { type: `cloud.opendefense.arc.${kind}.` } }));
+  return {
+    ...{ apiVersion: 'eventing.knative.dev/v1', kind: 'Trigger', metadata: { name: 'sink' } },
+    // Its own delivery: a subscriber that is away is no dead letter of ARC.
+    spec: {
+      broker: 'arc',
+      filters: [{ any: types }],
+      subscriber: { uri: sink.href },
+      delivery: { retry: 10 },
+    },
+  };
 }

@@ -9,7 +9,6 @@ import { randomIntegers, runs, timeoutOf } from '#shared/base/testing';
 import { endpoints, namespaces, type Order, orders, secrets } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
-import { platformObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 
@@ -64,8 +63,7 @@ describe('kill -9 of the whole standalone', () => {
       eventually(`${object.metadata.name} to be accepted`, 30_000, async () => {
         await apply(running.admin, object, signal);
       });
-    for (const object of [...(await platformObjects()), ...tenant(source.url, destination.url)])
-      await applied(object);
+    for (const object of tenant(source.url, destination.url)) await applied(object);
 
     const random = randomIntegers();
     for (let round = 0; round < kills; round++) {

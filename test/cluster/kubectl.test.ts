@@ -3,8 +3,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
-import { apply } from '../../scripts/demo/apply.ts';
-import { platformObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type Kubectl, kubectl, kubectlReleases } from '../fixtures/cluster/kubectl.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
@@ -48,11 +46,6 @@ spec: { type: oci, remoteURL: '${destination.url}', usage: PushOnly }
       signature: false,
     });
     standalone = await spawnStandalone({ folder: path.join(folder, 'state') });
-    // A busy machine may be too slow for a first connection; nothing has been sent then.
-    for (const object of await platformObjects())
-      await eventually(`${object.kind} to be accepted`, 10_000, async () => {
-        await apply(standalone.admin, object, AbortSignal.timeout(10_000));
-      });
   });
 
   afterAll(async () => {

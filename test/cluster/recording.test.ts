@@ -9,7 +9,7 @@ import { type Order, orders } from '#shared/domain';
 import { seedImage, startRegistry } from '#shared/local';
 import { bundleInstalled } from '../../scripts/build/bundle.ts';
 import { apply } from '../../scripts/demo/apply.ts';
-import { namespace, orderOf, platformObjects, tenantObjects } from '../../scripts/demo/objects.ts';
+import { namespace, orderOf, tenantObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/base/testing/eventually.ts';
 import { browserProgram, hasBrowser, openBrowser } from '../fixtures/browser.ts';
 import { act, openOrder, seeArtifact, seeLiveLog } from '../fixtures/seen-order.ts';
@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser || !existsSync(terminalProgram))(
       const drip = { kind: 'drip', bytes: 32 * 1024, everyMs: 500 } as const;
       source.faults.add({ fault: drip, path: /team\/tools\/blobs\//, times: 1000 });
 
-      for (const object of [...(await platformObjects()), ...tenantObjects(source, destination)])
+      for (const object of tenantObjects(source, destination))
         await apply(standalone.admin, object, AbortSignal.timeout(30_000));
       await apply(standalone.admin, story(), AbortSignal.timeout(30_000));
       read = () => standalone.admin.get(orders, { namespace, name });

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, orders } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
-import { platformObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 
@@ -31,7 +30,7 @@ describe('npm start that is told to end while an artifact is being moved', () =>
     const first = await spawnStandalone({ folder });
     running = first;
     const signal = AbortSignal.timeout(110_000);
-    for (const object of [...(await platformObjects()), ...tenant(registry.url)])
+    for (const object of tenant(registry.url))
       await eventually(`${object.kind} to be accepted`, 10_000, async () => {
         await apply(first.admin, object, signal);
       });

@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, orders, pods } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
-import { platformObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type StandaloneProcess, spawnStandalone } from '../fixtures/standalone/process.ts';
 
@@ -31,7 +30,6 @@ describe('workers of npm start, which do one run after the other', () => {
         signature: false,
       });
     standalone = await spawnStandalone({ folder });
-    for (const object of await platformObjects()) await accepted(object);
   });
   afterEach(async () => {
     await standalone.kill();

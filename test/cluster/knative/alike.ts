@@ -13,7 +13,6 @@ import {
 } from '#shared/domain';
 import type { Kind, KubeClient } from '#shared/kubernetes/client';
 import { apply as create } from '../../../scripts/demo/apply.ts';
-import { platformObjects } from '../../../scripts/demo/objects.ts';
 import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { spawnStandalone } from '../../fixtures/standalone/process.ts';
 import { ended } from './conduit.ts';
@@ -51,7 +50,6 @@ export function describeAlike(registries: () => Registries): void {
     const standalone = await spawnStandalone({ folder });
     try {
       const { admin } = standalone;
-      for (const object of await platformObjects()) await create(admin, object, AbortSignal.timeout(minutes));
       // Another part of the same registry: nothing is there already.
       for (const object of tenant(source, `${destination}/standalone`))
         await create(admin, object, AbortSignal.timeout(minutes));
