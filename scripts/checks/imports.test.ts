@@ -21,7 +21,7 @@ describe('the import rule', () => {
     ['functions/a/index.ts', '../../shared/domain/plan/plan.ts', 'door'],
     ['shared/domain/x.ts', '#shared/kubernetes/client', 'may import only'],
     ['shared/kubernetes/storage/x.ts', '#shared/kubernetes/apiserver', 'may import only'],
-    ['shared/kubernetes/client/x.ts', '../../functions/a/index.ts', 'bottom'],
+    ['shared/kubernetes/client/x.ts', '../../../functions/a/index.ts', 'bottom'],
     ['functions/a/index.ts', '../../test/fixtures/x.ts', 'test/'],
     ['examples/a/x.ts', '../../functions/b/index.ts', 'doors of shared'],
   ])('refuses that %s imports %s', (file, target, why) => {
