@@ -10,7 +10,7 @@ describe('fileURL', () => {
     ['https://h/pub?version=3', 'a', 'https://h/pub/a?version=3'],
   ])('of %s and %s', (remoteURL, path, expected) => expect(fileURL(remoteURL, path).href).toBe(expected));
 
-  it.each(['', '/a', 'a/', 'a//b', '../..', 'a/../b', './a', 'a\\b', 'a\nb', '\ud800', 'x'.repeat(1025)])(
+  it.each(['', '/a', 'a/', 'a//b', '..', 'a/../b', './a', 'a\\b', 'a\nb', '\ud800', 'x'.repeat(1025)])(
     'refuses %j',
     (path) => expect(() => fileURL('https://h/pub', path)).toThrow(/cannot be used/),
   );

@@ -23,7 +23,7 @@ function checkedPath(path: string): string[] {
   };
   if (path.length > longestPath) refuse(`it is longer than ${longestPath} characters`);
   if (names.includes('')) refuse('it must not begin or end with a slash, or have two in a row');
-  if (names.some((name) => name === '.' || name === '../..')) refuse('"." and "../.." are not allowed in it');
+  if (names.some((name) => name === '.' || name === '..')) refuse('"." and ".." are not allowed in it');
   if (/[\p{Cc}\\]/u.test(path)) refuse('control characters and backslashes are not allowed in it');
   if (!path.isWellFormed()) refuse('it is not well-formed Unicode');
   return names;

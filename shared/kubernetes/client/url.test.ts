@@ -28,7 +28,7 @@ describe('paths', () => {
   it('never lets a name reach another path, whatever it is', () => {
     fc.assert(
       fc.property(
-        fc.oneof(fc.constantFrom('../..', '.', '', '../x', '%2e%2e', 'a/b', 'a?b', 'a#b'), fc.string()),
+        fc.oneof(fc.constantFrom('..', '.', '', '../x', '%2e%2e', 'a/b', 'a?b', 'a#b'), fc.string()),
         (name) => {
           let path: string;
           try {

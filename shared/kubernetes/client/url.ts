@@ -47,8 +47,8 @@ export function query(options: Readonly<Record<string, string | number | boolean
 }
 
 function segment(text: string): string {
-  // The URL parser resolves dot segments, encoded ones too: a name '../..' would reach another collection.
-  if (text === '' || text === '.' || text === '../..') {
+  // The URL parser resolves dot segments, encoded ones too: a name '..' would reach another collection.
+  if (text === '' || text === '.' || text === '..') {
     throw new ArcError('BadRequest', `${JSON.stringify(text)} cannot be a name in the API`);
   }
   return encodeURIComponent(text);
