@@ -22,7 +22,8 @@ export function createSecrets(): Secrets {
 
 /**
  * Returns a host name that nobody can guess: browsers resolve names below `localhost` to loopback (RFC 6761). Cookies ignore ports, so a cookie of
- * 127.0.0.1 would go to every other server of this machine that the browser opens by that address.
+ * 127.0.0.1 would go to every other server of this machine that the browser opens by that address. A token in a header would need scripts for
+ * every page, and a server at the other address of this port would get it too: loopback.ts keeps that port.
  */
 export function createHostName(): string {
   return `arc-${randomBytes(16).toString('hex')}.localhost`;

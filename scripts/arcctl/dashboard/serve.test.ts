@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { createKubeClient, createTransport } from '#shared/kubernetes/client';
 import { signIn, visit } from '../testing/visit.ts';
@@ -37,6 +40,48 @@ it('has a name of its own, so that its cookie goes to no other server of this ma
     expect([refused.status, refused.headers.get('set-cookie')]).toEqual([421, null]);
   }
   for (const { close } of both) await close();
+});
+
+const hasIPv6 = await new Promise<boolean>((resolve) => {
+  const server = createTcpServer().on('error', () => resolve(false));
+  server.listen(0, '::1', () => server.close(() => resolve(true)));
+});
+
+it.skipIf(!hasIPv6)(
+  'is at ::1 as well, where browsers look first: no other program can be there',
+  async () => {
+    const { url, close } = await startDashboard(cluster, { port: 0 });
+    const { host, port, pathname, search } = new URL(url);
+    const asked = request({
+      host: '::1',
+      port,
+      path: pathname + search,
+      headers: { host },
+      agent: false,
+    }).end();
+    const [answer] = await once(asked, 'response');
+    expect([answer.statusCode, answer.headers['set-cookie']?.[0]]).toEqual([
+      200,
+      expect.stringMatching(/^arc-dashboard=/),
+    ]);
+    answer.resume();
+    await once(answer, 'end');
+    await close();
+    const [refused] = await once(connect(Number(port), '::1'), 'error');
+    expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
+  },
+);
+
+it.skipIf(!hasIPv6)('does not start beside another program at ::1 of its port', async () => {
+  const thief = createServer();
+  thief.listen(0, '::1');
+  await once(thief, 'listening');
+  const { port } = thief.address() as AddressInfo;
+  await expect(startDashboard(cluster, { port })).rejects.toThrow(/EADDRINUSE.*choose another --port/);
+  // Nothing is left at 127.0.0.1 either.
+  const [refused] = await once(connect(port, '127.0.0.1'), 'error');
+  expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
+  thief.close();
 });
 
 it('says so when another program listens on the port', async () => {

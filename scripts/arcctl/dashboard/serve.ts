@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { limitEmptyLines } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
@@ -8,6 +7,7 @@ import { exitCodes, Failure } from '../core/failure.ts';
 import type { Cluster } from '../core/session.ts';
 import { createDashboard } from './app.ts';
 import { createHostName, createSecrets } from './guard.ts';
+import { listenOnLoopback, portOf } from './loopback.ts';
 import { createWatches } from './watches.ts';
 
 export interface Dashboard {
@@ -30,24 +30,29 @@ export async function startDashboard(
   const secrets = createSecrets();
   const watches = createWatches(cluster.api, namespace, ending.signal);
   const app = createDashboard({ cluster, watches, host: () => host, secrets, signal: ending.signal });
-  const server = createAdaptorServer({ fetch: app.fetch, createServer, overrideGlobalObjects: false });
-  limitEmptyLines(server as Server);
-  server.maxConnections = mostConnections;
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening').catch((caught: unknown) => {
+  const create = () => {
+    const server = createAdaptorServer({
+      fetch: app.fetch,
+      createServer,
+      overrideGlobalObjects: false,
+    }) as Server;
+    limitEmptyLines(server);
+    server.maxConnections = mostConnections;
+    return server;
+  };
+  const servers = await listenOnLoopback(create, port).catch((caught: unknown) => {
     const why = ArcError.from(caught).message;
     throw new Failure(exitCodes.no, `cannot listen on port ${port} (${why}): choose another --port`);
   });
-  const { port: taken } = server.address() as AddressInfo;
+  const taken = portOf(servers[0]);
   host = `${createHostName()}${taken === 80 ? '' : `:${taken}`}`;
   return {
     url: `http://${host}/?token=${secrets.token}`,
     async close() {
       ending.abort();
-      const closed = once(server, 'close');
-      server.close();
-      if ('closeAllConnections' in server) server.closeAllConnections();
-      await closed;
+      const closed = servers.map((server) => once(server, 'close'));
+      for (const server of servers) server.close().closeAllConnections();
+      await Promise.all(closed);
     },
   };
 }
