@@ -28,7 +28,12 @@ describe('the guard of addresses', () => {
     '168.63.129.16',
     '[fd00:ec2::23]',
     '[fd20:ce::254]',
-    // IPv4-compatible, 6to4, NAT64, and NAT64 of local prefixes of 96, 64, 56 and 48 bits
+    '[fd00:100::100:200]',
+    '[fd00:42::42]',
+    '[fd00:a9fe:a9fe::1]',
+    // IPv4-compatible, IPv4-translated, 6to4, NAT64, and NAT64 of local prefixes of 96, 64, 56 and 48 bits
+    '[::ffff:0:169.254.169.254]',
+    '[::ffff:0:7f00:1]',
     '[::127.0.0.1]',
     '[::169.254.169.254]',
     '[2002:7f00:1::]',
@@ -84,6 +89,9 @@ describe('the guard of addresses', () => {
     '[2002:a00:1::]',
     '[64:ff9b::c0a8:1]',
     '[64:ff9b:1::a00:5]',
+    '[::ffff:0:a00:1]',
+    '[3fff::1]',
+    '[5f00::1]',
   ])('calls %s no public address', (host) => {
     expect(() => publicGuard.check(host)).toThrow(/in a private network/);
   });

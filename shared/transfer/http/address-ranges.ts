@@ -23,11 +23,14 @@ const closed: readonly AddressRange[] = [
   ['100.100.100.200', 32],
   ['192.0.0.192', 32],
   ['168.63.129.16', 32],
-  // AWS: instance metadata, and the agent of EKS Pod Identity; Google; Oracle
+  // AWS: instance metadata, and the agent of EKS Pod Identity; Google; Oracle; Alibaba; Scaleway; Akamai
   ['fd00:ec2::254', 128],
   ['fd00:ec2::23', 128],
   ['fd20:ce::254', 128],
   ['fd00:c1::a9fe:a9fe', 128],
+  ['fd00:100::100:200', 128],
+  ['fd00:42::42', 128],
+  ['fd00:a9fe:a9fe::1', 128],
 ];
 
 /** What the registries of special-purpose addresses (RFC 6890, IANA) call not globally reachable, beside `closed`. */
@@ -46,6 +49,8 @@ const local: readonly AddressRange[] = [
   // Teredo and ORCHID, which nobody serves anything at
   ['2001::', 23],
   ['2001:db8::', 32],
+  ['3fff::', 20],
+  ['5f00::', 16],
   ['fc00::', 7],
   ['fec0::', 10],
 ];
@@ -84,8 +89,8 @@ function formsOf(address: string): string[] {
 }
 
 /**
- * The IPv4 addresses that a network may translate an IPv6 address to: IPv4-mapped and IPv4-compatible (RFC 4291), 6to4 (RFC 3056), NAT64 (RFC 6052),
- * and NAT64 of a local prefix (RFC 8215), whose length nobody can tell from the address.
+ * The IPv4 addresses that a network may translate an IPv6 address to: IPv4-mapped and IPv4-compatible (RFC 4291), IPv4-translated (RFC 2765), 6to4
+ * (RFC 3056), NAT64 (RFC 6052), and NAT64 of a local prefix (RFC 8215), whose length nobody can tell from the address.
  */
 function embeddedIn(address: string): string[] {
   const bytes = isIP(address) === 6 ? bytesOf(address) : undefined;
@@ -94,7 +99,9 @@ function embeddedIn(address: string): string[] {
   const last = at(12, 13, 14, 15);
   const begins = (...prefix: number[]) => prefix.every((byte, index) => bytes[index] === byte);
   const isZero = (from: number, to: number) => bytes.slice(from, to).every((byte) => byte === 0);
-  if (isZero(0, 10) && bytes[10] === 0xff && bytes[11] === 0xff) return [last];
+  const isMapped = isZero(0, 10) && bytes[10] === 0xff && bytes[11] === 0xff;
+  const isTranslated = isZero(0, 8) && bytes[8] === 0xff && bytes[9] === 0xff && isZero(10, 12);
+  if (isMapped || isTranslated) return [last];
   // `::` and `::1` are addresses of IPv6.
   if (isZero(0, 12)) return last === '0.0.0.0' || last === '0.0.0.1' ? [] : [last];
   if (begins(0x20, 0x02)) return [at(2, 3, 4, 5)];
