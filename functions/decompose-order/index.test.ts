@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/base/errors';
 import { annotations, artifactWorkflows, events, finalizers, type Order, orders } from '#shared/domain';
-import { endpoint, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
+import { endpoint, namespace, ociTemplate, ociType, order } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { decompose, images, inputs } from './testing/decompose.ts';
 
@@ -76,6 +76,23 @@ describe('decompose-order', () => {
     expect(api.all(events).map(({ reason, message }) => `${reason}: ${message}`)).toContainEqual(
       expect.stringMatching(/^ParameterIgnored: .*sets srcRemoteURL, which comes from an Endpoint/),
     );
+  });
+
+  it('uses no Endpoint and no type of another namespace', async () => {
+    const one = order('order', images);
+    const type = { ...ociType(), kind: 'ArtifactType' };
+    const named = [endpoint('source'), endpoint('destination'), type];
+    const within = (namespace: string) =>
+      named.map((object) => ({ ...object, metadata: { ...object.metadata, namespace } }));
+    const api = new FakeApi([one, ociTemplate(), ...within('other')]);
+    await decompose(api, one);
+    expect(api.all(artifactWorkflows)).toEqual([]);
+    for (const object of within(namespace)) {
+      expect(api.all(artifactWorkflows)).toEqual([]);
+      api.put(object);
+      await decompose(api, one);
+    }
+    expect(api.all(artifactWorkflows)).toHaveLength(images.length);
   });
 
   it('writes nothing the second time', async () => {

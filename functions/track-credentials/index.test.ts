@@ -78,6 +78,20 @@ describe('track-credentials', () => {
     expect(after?.credentialDigest).not.toBe(before?.credentialDigest);
   });
 
+  it('digests one password differently in each installation, with a random key that no viewer can read', async () => {
+    const digests = new Set<string>();
+    for (const installation of [1, 2]) {
+      const api = new FakeApi([guarded, secret('login', { username: 'u', password: 'guessed' })]);
+      await look(api);
+      const [id = '', digest = ''] = api.read(endpoints, key)?.status?.credentialDigest?.split(':') ?? [];
+      const made = Buffer.from(api.read(secrets, keySecret)?.data?.key ?? '', 'base64');
+      expect([installation, made.length]).toEqual([installation, 32]);
+      expect(id).not.toContain(made.toString('hex').slice(0, 8));
+      digests.add(digest);
+    }
+    expect(digests.size).toBe(2);
+  });
+
   it('accepts a missing Secret and counts it when it appears', async () => {
     const api = new FakeApi([guarded]);
     await look(api, guarded);

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadIdentities } from './identities.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
+import { openState } from './open-state.ts';
 import { loadPki } from './pki.ts';
 import { makeFolder, rememberedPort, rememberPort } from './state-files.ts';
 
@@ -20,6 +21,17 @@ it('tokens stay what they were when a start cannot write new ones, as on a full 
   await expect(loadIdentities(folder, ['admin', 'later'])).rejects.toThrow('EISDIR');
   const after = await loadIdentities(folder, ['admin']);
   expect(after.tokenOf('admin')).toBe(before.tokenOf('admin'));
+});
+
+it('tokens, keys and the kubeconfig are readable by their owner only, in a folder that others may read too', async () => {
+  await chmod(folder, 0o755);
+  await loadIdentities(folder, ['admin']);
+  await loadPki(folder, new Date());
+  await writeKubeconfig(path.join(folder, 'kubeconfig'), { server: '', ca: '', token: 'a' });
+  await (await openState(folder)).close();
+  const modes: Record<string, number> = {};
+  for (const name of await readdir(folder)) modes[name] = (await stat(path.join(folder, name))).mode & 0o077;
+  expect(modes).toEqual({ kubeconfig: 0, 'pki.json': 0, store: 0, 'tokens.json': 0 });
 });
 
 it('certificates are there whole or not at all', async () => {

@@ -2,13 +2,14 @@ import os from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SessionOptions } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
+import { startFaultServer } from '../testing/fault-server.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
 import { startWebServer, type WebServer, type WebServerOptions } from '../testing/web-server.ts';
 import { copyFile } from './copy-file.ts';
 import type { FileLocation } from './location.ts';
 import { openWebSink, openWebSource } from './web.ts';
 
-const running: WebServer[] = [];
+const running: Pick<WebServer, 'close'>[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()));
 });
@@ -36,7 +37,7 @@ interface Copy {
 }
 
 function copy(
-  source: WebServer,
+  source: Pick<WebServer, 'url'>,
   destination: WebServer,
   { from, to, dav = false, retry, maxBytes, ...rest }: Copy = {},
 ) {
@@ -158,6 +159,30 @@ describe('a file from HTTP to HTTP', () => {
     const failure = await transferFailure(copy(source, destination, { maxBytes: 199_999 }));
     expect(failure).toMatchObject({ reason: 'permanent', message: expect.stringContaining('195.3 KiB') });
     expect(methods(source)).toEqual(['HEAD /pub/app.tgz']);
+  });
+
+  it('ends a file without end at the limit, and keeps nothing of it', async () => {
+    const endless = await startFaultServer(({ method }, _, response) => {
+      const chunk = Buffer.alloc(64 * 1024);
+      const write = () => {
+        while (response.write(chunk));
+      };
+      if (method === 'HEAD') response.end();
+      else write();
+      response.on('drain', write);
+    });
+    running.push(endless);
+    const destination = await server({ dav: true });
+    destination.folders.add('/in/');
+    const maxBytes = 1024 * 1024;
+    for (const more of [{}, { expected: digest }]) {
+      const failure = await transferFailure(copy(endless, destination, { maxBytes, dav: true, ...more }));
+      expect(failure).toMatchObject({
+        reason: 'permanent',
+        message: expect.stringContaining('has more than the 1 MiB that this worker moves'),
+      });
+    }
+    expect(destination.files.size).toBe(0);
   });
 
   it('tells what is missing', async () => {
