@@ -1,7 +1,8 @@
-/** `npm run check`: types, lint and format, the checks of the tree, generated documents, bundles within their budgets. Stops at nothing, fails on any. */
+/** `npm run check`: types, lint and format, the checks of the tree, subjects of commits, generated documents, bundles within their budgets. Stops at nothing, fails on any. */
 import { spawnSync } from 'node:child_process';
 import { overBudget } from './build/budgets.ts';
 import { buildFunctions, bundleCommands } from './build/bundle.ts';
+import { checkCommits } from './checks/commits.ts';
 import { checkTree } from './checks/main.ts';
 import { staleReference } from './reference/api-reference.ts';
 
@@ -16,8 +17,11 @@ function run(name: string, command: string, args: string[]): void {
 run('types', 'tsc', ['-p', '.']);
 run('lint and format', 'biome', ['check', '--error-on-warnings', '.']);
 
-console.log('check: imports, folders, circles, test support, links of documents');
+console.log('check: imports, folders, circles, test support, links of documents, tests of SECURITY.md');
 problems.push(...(await checkTree('.')));
+
+console.log('check: subjects of commits');
+problems.push(...checkCommits('.'));
 
 console.log('check: generated documents');
 problems.push(...[await staleReference('.')].filter((problem) => problem !== undefined));
