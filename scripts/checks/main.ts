@@ -3,6 +3,7 @@ import { checkCircles } from './circles.ts';
 import { checkDocuments } from './documents.ts';
 import { checkFolderSizes } from './folder-size.ts';
 import { checkImports } from './imports.ts';
+import { checkSecurityTable } from './security-table.ts';
 import { readTree } from './source-tree.ts';
 import { checkTestSupport } from './test-support.ts';
 
@@ -15,5 +16,6 @@ export async function checkTree(root: string): Promise<string[]> {
     ...checkCircles(tree),
     ...checkTestSupport(tree),
     ...(await checkDocuments(root)),
+    ...(await checkSecurityTable(root)),
   ];
 }
