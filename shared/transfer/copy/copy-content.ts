@@ -125,13 +125,15 @@ async function linkReferrers(
   listed: ReadonlySet<string>,
 ): Promise<void> {
   const unlisted = plan.referrers.filter(({ manifest }) => !listed.has(manifest.digest));
-  for (const [subject, group] of Map.groupBy(unlisted, (referrer) => referrer.subject)) {
+  const groups = Map.groupBy(unlisted, (referrer) => referrer.subject);
+  await mapBounded([...groups], parallel, signal, async ([subject, group], sub) => {
     const manifests = group.map(({ manifest }) => manifest);
-    await destination.keepReferrers(subject, manifests, signal);
-  }
+    await destination.keepReferrers(subject, manifests, sub);
+  });
   const warn = (text: string): number => plan.warnings.push(text);
-  for (const attachment of plan.tagged)
-    await keepAttachment(attachment, { destination, retry, warn, signal });
+  await mapBounded(plan.tagged, parallel, signal, (attachment, sub) =>
+    keepAttachment(attachment, { destination, retry, warn, signal: sub }),
+  );
 }
 
 async function setTag(

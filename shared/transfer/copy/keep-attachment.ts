@@ -2,6 +2,7 @@ import type { ContentSink } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
+import { outlastWriters } from '../oci/outlast-writers.ts';
 import { digestOf } from '../reference/digest.ts';
 import { type AttachmentMerge, mergeAttachments } from './merge-attachments.ts';
 import type { CopyPlan } from './plan.ts';
@@ -17,7 +18,7 @@ export interface AttachmentKeeper {
   signal: AbortSignal;
 }
 
-const maxAttempts = 5;
+const maxAttempts = 8;
 
 /** Digests of the attachments that are stored under their tags alone: nothing else of the plan lists or needs them. */
 export function taggedAlone({ root, manifests, referrers, tagged }: CopyPlan): Set<string> {
@@ -45,12 +46,13 @@ export async function attachmentState(
 
 /**
  * Sees to it that a tag of the destination has the attachment of the source beside what others put there, such as a signature that was made at
- * the destination. Another client may write the tag at once, so it is read back, and merged again if necessary. Rejects with a TransferError.
+ * the destination. Another client may write the tag at once, so it is read back until it has the attachment. Rejects with a TransferError.
  */
 export async function keepAttachment(attachment: Attachment, keeper: AttachmentKeeper): Promise<void> {
   const { destination, retry, warn, signal } = keeper;
   const { tag, manifest } = attachment;
-  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+  for (let attempt = 0; attempt <= maxAttempts; attempt += 1) {
+    const started = performance.now();
     const state = await attachmentState(destination, attachment, signal);
     if (state.action === 'keep') return;
     if (state.action === 'conflict') {
@@ -59,10 +61,11 @@ export async function keepAttachment(attachment: Attachment, keeper: AttachmentK
       );
       return;
     }
+    if (attempt === maxAttempts) break;
     if (state.config) await putBlob(destination, configBlob(state.config), state.config, retry, signal);
-    const stored = await destination.putManifest(tag, state.manifest, signal);
-    // The destination verified the digest that it reports, and nobody else's was there.
-    if (state.manifest === manifest && stored.digest === manifest.digest) return;
+    await destination.putManifest(tag, state.manifest, signal);
+    // Nobody else writes a layout.
+    if (destination.registry !== undefined) await outlastWriters(performance.now() - started, signal);
   }
   throw new TransferError(
     'retryable',

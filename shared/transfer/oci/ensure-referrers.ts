@@ -1,10 +1,11 @@
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestTag } from '../reference/digest.ts';
 import { type Descriptor, type Manifest, maxManifestBytes, ociIndex, parseManifest } from './manifest.ts';
+import { outlastWriters } from './outlast-writers.ts';
 import { fallbackList } from './referrer-finder.ts';
 import type { Repository } from './repository.ts';
 
-const maxAttempts = 5;
+const maxAttempts = 8;
 
 /**
  * Makes sure that the destination lists `referrers` for `subject`: in its referrers API or, if it has none, in the index under the
@@ -35,7 +36,7 @@ function missing(list: readonly Descriptor[], referrers: readonly Manifest[]): M
   return referrers.filter(({ digest }) => !listed.has(digest));
 }
 
-/** Another transfer may write the same tag at once, so the tag is read back, and written again if necessary. */
+/** Another client may write the same tag at once, so the tag is read back until it has everything. */
 async function ensureFallback(
   destination: Repository,
   subject: string,
@@ -43,6 +44,7 @@ async function ensureFallback(
   signal: AbortSignal,
 ): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
+    const started = performance.now();
     const { list, foreign } = await fallbackList(destination, subject, signal);
     if (foreign) throw foreignList(destination, subject, foreign);
     const lost = missing(list, referrers);
@@ -51,6 +53,7 @@ async function ensureFallback(
     if (attempt >= maxAttempts) throw lostReferrer(destination, subject, first);
     const index = fallbackIndex([...list, ...lost.map(({ descriptor }) => descriptor)], subject);
     await destination.putManifest(digestTag(subject), index, signal);
+    await outlastWriters(performance.now() - started, signal);
   }
 }
 
