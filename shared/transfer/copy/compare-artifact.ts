@@ -1,4 +1,5 @@
 import { mapBounded } from '#shared/base/async';
+import { sharedTagKind } from '../reference/digest.ts';
 import { type Ends, readEnds } from './copy-artifact.ts';
 import { type CopyOptions, inSession, type Opening } from './in-session.ts';
 import { attachmentState, taggedAlone } from './keep-attachment.ts';
@@ -16,7 +17,10 @@ export interface Comparison {
   /** Signatures, SBOMs and attestations at the source. */
   referrers: number;
   missing: { bytes: number; blobs: number; manifests: number };
-  /** The tag of the destination and the digest under it now, if it exists; absent if the destination names no tag. */
+  /**
+   * The tag of the destination and the digest under it now, if it exists; absent if the destination names no tag. A tag of attachments
+   * that has all of the source and more counts as having its digest.
+   */
   tag?: { name: string; digest?: string };
   warnings: string[];
 }
@@ -55,6 +59,9 @@ export function compareArtifact(
       manifests: manifests.filter((size) => size !== undefined),
     };
     const { tag } = destination;
+    const isShared = tag !== undefined && before !== undefined && sharedTagKind(tag) !== undefined;
+    const has = isShared && (await attachmentState(destination, { tag, manifest: plan.root }, signal));
+    const under = has && has.action === 'keep' ? plan.root.digest : before;
     return {
       digest: plan.root.digest,
       mediaType: plan.root.mediaType,
@@ -67,7 +74,7 @@ export function compareArtifact(
         blobs: lacks.blobs.length,
         manifests: lacks.manifests.length,
       },
-      ...(tag !== undefined && { tag: { name: tag, ...(before !== undefined && { digest: before }) } }),
+      ...(tag !== undefined && { tag: { name: tag, ...(under !== undefined && { digest: under }) } }),
       warnings: plan.warnings,
     };
   });

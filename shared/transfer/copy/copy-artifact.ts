@@ -5,6 +5,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 import type { Manifest } from '../oci/manifest.ts';
 import { applyPolicy } from '../policy/gate.ts';
 import { noReports, type ReportFile, readReports } from '../policy/reports.ts';
+import { sharedTagKind } from '../reference/digest.ts';
 import { copyContent } from './copy-content.ts';
 import { createCopyProgress } from './copy-progress.ts';
 import { type CopyOptions, type CopyResult, inSession, type Opening } from './in-session.ts';
@@ -58,7 +59,10 @@ async function mustAttest(
 ): Promise<boolean> {
   if (attest === undefined) return false;
   const { digest } = plan.root;
-  return (destination.tag === undefined ? await destination.head(digest, signal) : before) !== digest;
+  const { tag } = destination;
+  // Under a tag that is shared with others there may be more.
+  const isOwn = tag !== undefined && sharedTagKind(tag) === undefined;
+  return (isOwn ? before : await destination.head(digest, signal)) !== digest;
 }
 
 /** What is known before anything is written. */

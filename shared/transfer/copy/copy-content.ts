@@ -3,6 +3,7 @@ import type { ContentSink, ContentSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
+import { sharedTagKind } from '../reference/digest.ts';
 import { copyBlob } from './copy-blob.ts';
 import type { CopyProgress } from './copy-progress.ts';
 import { keepAttachment, taggedAlone } from './keep-attachment.ts';
@@ -66,7 +67,9 @@ export async function copyContent(copying: CopyContext): Promise<void> {
   await linkReferrers(copying, listed);
   const { tag } = destination;
   const isTagged = before === plan.root.digest && present.has(plan.root.digest);
-  if (tag !== undefined && !isTagged) await setTag(destination, tag, plan.root, signal);
+  if (tag === undefined || isTagged) return;
+  if (sharedTagKind(tag) === undefined) await setTag(destination, tag, plan.root, signal);
+  else await addToTag(copying, tag);
 }
 
 /** Gives the blobs to lanes, the largest first: a copy takes as long as the blob that ends last. */
@@ -104,7 +107,8 @@ async function presentManifests(copying: CopyContext): Promise<Set<string>> {
 /** True for the root if it is stored with its tag in one request. With referrers it is stored before them, and the tag after them. */
 function isLast({ plan, destination }: CopyContext, manifest: Manifest): boolean {
   const alone = plan.referrers.length + plan.tagged.length === 0;
-  return alone && destination.tag !== undefined && manifest === plan.root;
+  const { tag } = destination;
+  return alone && tag !== undefined && sharedTagKind(tag) === undefined && manifest === plan.root;
 }
 
 /** Groups manifests so that each is in a later group than those of them that it lists or refers to. They come in such an order. */
@@ -134,6 +138,18 @@ async function linkReferrers(
   await mapBounded(plan.tagged, parallel, signal, (attachment, sub) =>
     keepAttachment(attachment, { destination, retry, warn, signal: sub }),
   );
+}
+
+/** The tag belongs to what is attached to some image at the destination: others may have put signatures or referrers there. */
+async function addToTag({ plan, destination, retry, signal }: CopyContext, tag: string): Promise<void> {
+  const { root, warnings } = plan;
+  const warn = (text: string): never => {
+    throw new TransferError('permanent', `${text}: remove that tag first, or name another one.`);
+  };
+  await keepAttachment({ tag, manifest: root }, { destination, retry, warn, signal });
+  const found = await destination.head(tag, signal);
+  if (found !== root.digest)
+    warnings.push(`Tag ${tag} of ${destination.place} is ${found}: it has what was there before as well`);
 }
 
 async function setTag(

@@ -1,7 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
+import { type Registry, repositoryOf, seedImage, startRegistry } from '../../local/registry/index.ts';
+import { ociIndex, ociManifest } from '../oci/manifest.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import { digestOf, digestTag } from '../reference/digest.ts';
 import { copyImage } from '../testing/copy-image.ts';
@@ -179,5 +180,81 @@ describe('an SBOM that the destination has as well', () => {
     destination.requests.length = 0;
     await copy();
     expect(writes()).toBe(0);
+  });
+});
+
+describe('an artifact whose own tag belongs to what is attached to an image', () => {
+  const list = (...entries: { digest: string; platform?: object }[]) => {
+    const bytes = Buffer.from(
+      JSON.stringify({
+        schemaVersion: 2,
+        mediaType: ociIndex,
+        manifests: entries.map((entry) => ({ mediaType: ociManifest, size: 1, ...entry })),
+      }),
+    );
+    return { bytes, digest: digestOf(bytes), mediaType: ociIndex, blobs: [], children: [] };
+  };
+  const copyTag = (tag: string, image = `team/app:${tag}`) =>
+    copyImage({
+      ...options,
+      source: { ...from(), image },
+      destination: { ...to(), image: `mirror/app:${tag}` },
+    });
+  const put = (registry: Registry, repository: string, tag: string, manifest: ReturnType<typeof list>) => {
+    const { tags, manifests } = repositoryOf(registry.contents, repository);
+    manifests.set(manifest.digest, manifest);
+    tags.set(tag, manifest.digest);
+  };
+
+  it.each(['sig', 'att'] as const)('adds its layers under .%s, and a repeat writes nothing', async (kind) => {
+    const [made, here] = keys.map((key) => signatureBy(key));
+    if (!made || !here) throw new Error('two signatures are needed');
+    await attach(source, 'team/app', image, kind as 'sig', [made]);
+    await attach(destination, 'mirror/app', image, kind as 'sig', [here]);
+    const tag = `${digestTag(image)}.${kind}`;
+    const { warnings } = await copyTag(tag);
+    expect(layersOf(kind)).toEqual(expected(here, made));
+    expect(warnings).toEqual([expect.stringContaining(`is ${under(kind).digest}`)]);
+    destination.requests.length = 0;
+    await copyTag(tag);
+    expect(writes()).toBe(0);
+    const compared = await compareArtifact(options, async ({ session }) => ({
+      source: registrySource(session.open({ ...from(), image: `team/app:${tag}` }, 'pull')),
+      destination: registrySink(session.open({ ...to(), image: `mirror/app:${tag}` }, 'pull')),
+    }));
+    expect(compared.tag?.digest).toBe(compared.digest);
+  });
+
+  it('fails where another SBOM is, or an image is to take the place of signatures', async () => {
+    await attach(source, 'team/app', image, 'sbom', [report('of the source')]);
+    await attach(destination, 'mirror/app', image, 'sbom', [report('of the destination')]);
+    await attach(destination, 'mirror/app', image, 'sig', [signatureBy(keys[0])]);
+    const before = [under('sbom').digest, under('sig').digest];
+    await expect(copyTag(`${digestTag(image)}.sbom`)).rejects.toMatchObject({
+      reason: 'permanent',
+      message: expect.stringMatching(/which keeps what is there: .*: remove that tag first/),
+    });
+    await expect(copyTag(`${digestTag(image)}.sig`, 'team/app:1.0')).rejects.toThrow('keeps what is there');
+    expect([under('sbom').digest, under('sig').digest]).toEqual(before);
+  });
+
+  it('adds its entries to a list of referrers, which an image does not replace', async () => {
+    const tag = digestTag(image);
+    await seedImage(destination, 'mirror/app', 'other');
+    const [here, made] = [destination, source].map(
+      (registry) => [...(registry.contents.values().next().value?.manifests.keys() ?? [])][0] ?? '',
+    );
+    put(destination, 'mirror/app', tag, list({ digest: here ?? '' }));
+    put(source, 'team/app', tag, list({ digest: made ?? '' }));
+    await copyTag(tag);
+    const entries = () => {
+      const { tags, manifests } = destination.contents.get('mirror/app') ?? {};
+      return JSON.parse(String(manifests?.get(tags?.get(tag) ?? '')?.bytes)).manifests as {
+        digest: string;
+      }[];
+    };
+    expect(entries().map(({ digest }) => digest)).toEqual([here, made]);
+    await expect(copyTag(tag, 'team/app:1.0')).rejects.toThrow('keeps what is there: it lists referrers');
+    expect(entries()).toHaveLength(2);
   });
 });

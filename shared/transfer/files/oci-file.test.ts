@@ -2,7 +2,7 @@ import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import type { Opening } from '../copy/in-session.ts';
-import { digestOf } from '../reference/digest.ts';
+import { digestOf, digestTag } from '../reference/digest.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
 import { startWebServer, type WebServer } from '../testing/web-server.ts';
 import { copyFile, type FileEnds } from './copy-file.ts';
@@ -56,6 +56,26 @@ function manifest(): unknown {
 
 describe('a file in a registry', () => {
   beforeEach(() => web.files.set('/app.tgz', { bytes: content, mediaType: 'application/gzip' }));
+
+  it('does not take the place of signatures', async () => {
+    const { digest: image, signature = '' } = await seedImage(registry, 'files/app', '1.0');
+    const tag = `${digestTag(image)}.sig`;
+    registry.contents.get('files/app')?.tags.set(tag, signature);
+    const to = ({ session, folder }: Opening): FileEnds => ({
+      source: openWebSource({ name: 'src', remoteURL: web.url, path: 'app.tgz' }, session),
+      destination: ociFileSink(
+        session.open({ name: 'dst', remoteURL: registry.url, image: `files/app:${tag}` }, 'pull,push'),
+        folder,
+        session.retry,
+      ),
+      name: 'app.tgz',
+    });
+    await expect(copy(to)).rejects.toMatchObject({
+      reason: 'config',
+      message: expect.stringContaining(`Tag ${tag} in ${registry.host}/files/app keeps what is there`),
+    });
+    expect(registry.contents.get('files/app')?.tags.get(tag)).toBe(signature);
+  });
 
   it.each([{}, { expected: digest }])('is an artifact as ORAS makes it (%j)', async (options) => {
     const copied = await toRegistry(options);

@@ -5,6 +5,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import type { Repository } from '../oci/repository.ts';
+import { sharedTagKind } from '../reference/digest.ts';
 import type { FileSink, FileSource } from './file.ts';
 import { empty, emptyConfig, layerOf, manifestOf } from './file-artifact.ts';
 
@@ -129,9 +130,24 @@ async function putManifest(
       'config',
       `The destination requires ${digest}, but the ${label} gets ${manifest.digest}: name a tag in spec.override.`,
     );
+  if (digest === undefined && sharedTagKind(tag) !== undefined)
+    await mustBeFree(repository, tag, manifest, signal);
   await repository.putManifest(digest ?? tag, manifest, signal);
   const found = await repository.head(digest ?? tag, signal);
   if (found === manifest.digest) return;
   const message = `Tag ${tag} in ${host}/${name} is not ${manifest.digest} although it was just written: another client writes this tag, or the registry lost it.`;
   throw new TransferError('retryable', message);
+}
+
+/** What is attached to an image under such a tag is not replaced by a file. */
+async function mustBeFree(
+  { address, head }: Repository,
+  tag: string,
+  { digest }: Manifest,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await head(tag, signal);
+  if (found === undefined || found === digest) return;
+  const message = `Tag ${tag} in ${address.host}/${address.repository} keeps what is there, ${found}: signatures, SBOMs and lists of referrers have such tags. Name another tag in spec.override.`;
+  throw new TransferError('config', message);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attachedTags, digestOf, digestTag, hashFor, isDigest } from './digest.ts';
+import { attachedTags, digestOf, digestTag, hashFor, isDigest, sharedTagKind } from './digest.ts';
 
 describe('digests', () => {
   it('use the algorithm of the digest they are compared with', () => {
@@ -27,5 +27,13 @@ describe('digests', () => {
     expect(digestTag(digestOf(Buffer.from(''), 'sha512:'))).toHaveLength(128);
     expect(attachedTags('sha256:ab')).toEqual(['sha256-ab.sig', 'sha256-ab.att', 'sha256-ab.sbom']);
     expect(attachedTags(digestOf(Buffer.from(''), 'sha512:'))).toEqual([]);
+  });
+
+  it.each(['sha256:', 'sha512:'])('have tags that several clients write (%s)', (algorithm) => {
+    const digest = digestOf(Buffer.from(''), algorithm);
+    expect(sharedTagKind(digestTag(digest))).toBe('referrers');
+    expect(attachedTags(digest).map(sharedTagKind)).toEqual(attachedTags(digest).map(() => 'attachment'));
+    expect(sharedTagKind(`${digestTag(digest)}.other`)).toBeUndefined();
+    expect(sharedTagKind('1.0')).toBeUndefined();
   });
 });

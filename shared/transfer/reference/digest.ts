@@ -26,6 +26,14 @@ export function digestTag(digest: string): string {
   return digest.replace(':', '-').slice(0, maxTagLength);
 }
 
+/** What several clients write together under such a tag: the list of referrers of a digest, or what cosign attaches to it. Undefined for any other tag. */
+export function sharedTagKind(tag: string): 'referrers' | 'attachment' | undefined {
+  const [named, suffix] =
+    /^(?:sha256-[0-9a-f]{64}(\.(?:sig|att|sbom))?|sha512-[0-9a-f]{121})$/.exec(tag) ?? [];
+  if (named === undefined) return undefined;
+  return suffix === undefined ? 'referrers' : 'attachment';
+}
+
 /** The tags under which older cosign versions keep what belongs to a digest. Of a SHA-512 digest they would be longer than a tag can be: there are none. */
 export function attachedTags(digest: string): string[] {
   const tag = digestTag(digest);
