@@ -257,6 +257,25 @@ describe('referrers', () => {
     });
   });
 
+  it('are said to be left out where the fallback tag of the source holds something else', async () => {
+    const [source, destination] = [await registry({ referrersApi: false }), await registry()];
+    const { digest, children } = await seedImage(source, 'team/app', '1.0', { signature: false });
+    source.contents.get('team/app')?.tags.set(digestTag(digest), children[0] ?? '');
+    expect((await copy(source, destination)).warnings).toEqual([
+      `${children[0]} under tag ${digestTag(digest)} should list what refers to ${digest} and is no list; not copied`,
+    ]);
+  });
+
+  it('under a tag of which the registry serves nothing are an error', async () => {
+    const [source, destination] = [await registry(), await registry()];
+    const { digest, signature = '' } = await seedImage(source, 'team/app', '1.0');
+    const tag = `${digestTag(digest)}.sig`;
+    source.contents.get('team/app')?.tags.set(tag, signature);
+    const path = new RegExp(`manifests/${signature}`);
+    source.faults.add({ method: 'GET', path, fault: { kind: 'status', status: 404 }, times: 2 });
+    await expect(copy(source, destination)).rejects.toThrow('so it would be lost');
+  });
+
   it('under cosign tags are copied with their tags', async () => {
     const [source, destination] = [await registry(), await registry()];
     const { digest, signature = '' } = await seedImage(source, 'team/app', '1.0');

@@ -6,9 +6,11 @@ import {
   isManifestType,
   type Manifest,
   maxManifestBytes,
+  ociIndex,
   parseManifest,
 } from '../oci/manifest.ts';
-import { attachedTags } from '../reference/digest.ts';
+import { createManifestBounds } from '../oci/manifest-bounds.ts';
+import { attachedTags, digestTag, sharedTagKind } from '../reference/digest.ts';
 import { type LayoutReader, layoutFiles } from './layout-files.ts';
 import { namedEntry, nameOf, readIndex } from './layout-index.ts';
 
@@ -43,6 +45,8 @@ export function sourceIn(
     entries ??= readIndex(files);
     return entries;
   };
+  // Of all subjects, as of a registry.
+  const bounds = createManifestBounds(place);
   let subjects: Promise<Map<string, Manifest[]>> | undefined;
 
   return {
@@ -64,23 +68,67 @@ export function sourceIn(
         throw new TransferError('permanent', `${place} has no blob ${wanted}: write it again.`);
       return { start: Math.min(offset, opened.size), ...opened };
     },
-    async findReferrers(subject, _warn, signal) {
+    async findReferrers(subject, warn, signal) {
       const all = await index();
-      subjects ??= bySubject(files, all, known, signal);
-      const listed = ((await subjects).get(subject.digest) ?? []).map((manifest): Referrer => ({ manifest }));
+      subjects ??= bySubject(files, all, { known, warn, signal });
+      const listed = new Map(
+        ((await subjects).get(subject.digest) ?? []).map((manifest) => [manifest.digest, manifest]),
+      );
+      for (const manifest of await listedByTag(all, subject, warn, signal))
+        listed.set(manifest.digest, manifest);
       const attached: Referrer[] = [];
       for (const tag of attachedTags(subject.digest)) {
         const entry = namedEntry(all, tag);
-        const manifest = entry && (await readManifest(files, entry.digest, entry.mediaType, signal));
-        if (manifest) attached.push({ manifest, tag });
+        if (entry) attached.push({ manifest: await held(entry, subject, signal), tag });
       }
-      return [...listed, ...attached];
+      return [...[...listed.values()].map((manifest): Referrer => ({ manifest })), ...attached];
     },
   };
 
+  /** regctl keeps the list of referrers in a layout under the tag that registries without the API have for it. */
+  async function listedByTag(
+    all: readonly Descriptor[],
+    subject: Manifest,
+    warn: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<Manifest[]> {
+    const entry = namedEntry(all, digestTag(subject.digest));
+    if (entry === undefined || entry.digest === subject.digest) return [];
+    const list = await held(entry, subject, signal);
+    if (list.mediaType !== ociIndex) {
+      warn(
+        `${entry.digest} in ${place} should list what refers to ${subject.digest} and is no list; not copied`,
+      );
+      return [];
+    }
+    const found: Manifest[] = [];
+    for (const child of list.children) {
+      bounds.next();
+      const manifest = await held(child, subject, signal);
+      bounds.add(manifest);
+      if (manifest.subject === subject.digest) found.push(manifest);
+      else
+        warn(
+          `${child.digest} is listed as a referrer of ${subject.digest} but does not refer to it; not copied`,
+        );
+    }
+    return found;
+  }
+
+  async function held(
+    { digest: wanted, mediaType }: Descriptor,
+    subject: Manifest,
+    signal: AbortSignal,
+  ): Promise<Manifest> {
+    const manifest = await readManifest(files, wanted, mediaType, signal);
+    if (manifest) return manifest;
+    const text = `${place} lists ${wanted} for ${subject.digest} (a signature, SBOM or attestation) and does not hold it, so it would be lost: write it again.`;
+    throw new TransferError('permanent', text);
+  }
+
   async function entryFor(all: readonly Descriptor[]): Promise<{ digest: string; mediaType?: string }> {
     if (digest !== undefined) return { digest };
-    const images = all.filter((entry) => entry.artifactType === undefined || nameOf(entry) !== undefined);
+    const images = all.filter(isImage);
     const found = tag === undefined ? (images.length === 1 ? images[0] : undefined) : namedEntry(all, tag);
     if (found) return found;
     const names = images.map((entry) => nameOf(entry) ?? entry.digest);
@@ -91,19 +139,30 @@ export function sourceIn(
   }
 }
 
+/** False for what refers to another artifact, or lists what does. */
+function isImage(entry: Descriptor): boolean {
+  const name = nameOf(entry);
+  return name === undefined ? entry.artifactType === undefined : sharedTagKind(name) === undefined;
+}
+
 /** The manifests of index.json that refer to another one, by that one's digest. */
 async function bySubject(
   files: LayoutReader,
   entries: readonly Descriptor[],
-  known: KnownReferrers,
-  signal: AbortSignal,
+  { known, warn, signal }: { known: KnownReferrers; warn: (text: string) => void; signal: AbortSignal },
 ): Promise<Map<string, Manifest[]>> {
   const found = new Map<string, Manifest[]>();
   for (const { digest, mediaType } of new Map(entries.map((entry) => [entry.digest, entry])).values()) {
     if (!known.has(digest)) {
       const manifest = await readManifest(files, digest, mediaType, signal);
-      // One that is not there may come.
-      if (manifest === undefined) continue;
+      if (manifest === undefined) {
+        // It may come, so it is not remembered.
+        if (isManifestType(mediaType))
+          warn(
+            `${files.place} lists ${digest} and does not hold it: if it is a signature or an SBOM, it is not copied`,
+          );
+        continue;
+      }
       known.set(digest, manifest.subject === undefined ? undefined : manifest);
     }
     const referrer = known.get(digest);

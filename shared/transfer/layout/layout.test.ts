@@ -103,6 +103,44 @@ describe('an OCI layout', () => {
     expect(after?.tags.get('1.0')).toBe(digest);
   });
 
+  /** Rewrites the layout as `regctl image copy --referrers` has it: what refers to the image stands in a list under its own name. */
+  async function asRegctl(subject: string) {
+    const { manifests, ...rest } = await index();
+    const isReferrer = ({ artifactType }: { artifactType?: string }) => artifactType !== undefined;
+    const listed = { schemaVersion: 2, mediaType: ociIndex, manifests: manifests.filter(isReferrer) };
+    const list = Buffer.from(JSON.stringify(listed));
+    await writeFile(blob(digestOf(list)), list);
+    const annotations = { 'org.opencontainers.image.ref.name': subject.replace(':', '-') };
+    const named = [
+      ...manifests.filter((entry: object) => !isReferrer(entry)),
+      { ...descriptor(ociIndex, list), annotations },
+    ];
+    await writeFile(path.join(folder, 'index.json'), JSON.stringify({ ...rest, manifests: named }));
+  }
+
+  it('that regctl has written carries its referrers, and its only image needs no name', async () => {
+    const [source, destination] = [await registry(), await registry()];
+    const { digest, signature = '' } = await seedImage(source, 'team/app', '1.0');
+    await copy(from(source, 'team/app:1.0'), layoutSink({ folder, tag: '1.0' }));
+    await asRegctl(digest);
+    const back = await copy(layoutSource({ folder }), to(destination, 'mirror/app:1.0'));
+    expect(back).toMatchObject({ digest, referrers: 1, warnings: [] });
+    expect(destination.contents.get('mirror/app')?.manifests.has(signature)).toBe(true);
+  });
+
+  it('that lists a referrer and does not hold it loses none in silence', async () => {
+    const [source, destination] = [await registry(), await registry()];
+    const { digest, signature = '' } = await seedImage(source, 'team/app', '1.0');
+    await copy(from(source, 'team/app:1.0'), layoutSink({ folder, tag: '1.0' }));
+    await rm(blob(signature));
+    const back = await copy(layoutSource({ folder, tag: '1.0' }), to(destination, 'mirror/app:1.0'));
+    expect(back.warnings).toEqual([expect.stringContaining(`lists ${signature} and does not hold it`)]);
+    await asRegctl(digest);
+    await expect(copy(layoutSource({ folder }), to(destination, 'mirror/app:1.0'))).rejects.toThrow(
+      /lists sha256:.* for sha256:.* and does not hold it, so it would be lost/,
+    );
+  });
+
   it('is as the specification has it', async () => {
     const source = await registry();
     const { digest } = await seedImage(source, 'team/app', '1.0');

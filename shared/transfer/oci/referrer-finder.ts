@@ -43,12 +43,21 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
     return (await listing)?.has(tag) ?? true;
   }
 
-  async function list(digest: string, signal: AbortSignal): Promise<Descriptor[]> {
+  async function list(
+    digest: string,
+    warn: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<Descriptor[]> {
     const byApi = hasApi ? await source.referrers(digest, signal) : undefined;
     if (byApi) return byApi;
     hasApi = false;
     if (!(await mayHave(digestTag(digest), signal))) return [];
-    return (await fallbackList(source, digest, signal)).list;
+    const { list, foreign } = await fallbackList(source, digest, signal);
+    if (foreign)
+      warn(
+        `${foreign.digest} under tag ${digestTag(digest)} should list what refers to ${digest} and is no list; not copied`,
+      );
+    return list;
   }
 
   async function listed(
@@ -57,13 +66,10 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
     signal: AbortSignal,
   ): Promise<Referrer[]> {
     const found: Referrer[] = [];
-    for (const { digest } of await list(subject.digest, signal)) {
+    for (const { digest } of await list(subject.digest, warn, signal)) {
       bounds.next();
       const manifest = await source.manifest(digest, signal);
-      if (!manifest) {
-        const text = `Registry ${source.address.host} lists ${digest} as a referrer (signature, SBOM or attestation) of ${subject.digest} in repository ${source.address.repository}, but does not have it, so it would be lost: push it again, or remove it from the list.`;
-        throw new TransferError('permanent', text);
-      }
+      if (!manifest) throw lost('lists', digest, subject);
       // Anybody who may push a tag can write a fallback list, and some registries list manifests that only a tag relates to the
       // subject; no other registry would list those.
       if (manifest.subject !== subject.digest) {
@@ -91,8 +97,15 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
     const digest = await source.head(tag, signal);
     if (digest === undefined || digest === subject.digest) return undefined;
     const manifest = await source.manifest(digest, signal);
-    if (manifest) bounds.add(manifest);
-    return manifest && manifest.digest !== subject.digest ? { manifest, tag } : undefined;
+    if (!manifest) throw lost(`has, under tag ${tag},`, digest, subject);
+    bounds.add(manifest);
+    return manifest.digest === subject.digest ? undefined : { manifest, tag };
+  }
+
+  function lost(has: string, digest: string, subject: Manifest): TransferError {
+    const { host, repository } = source.address;
+    const text = `Registry ${host} ${has} ${digest} as a referrer (signature, SBOM or attestation) of ${subject.digest} in repository ${repository}, but does not serve it, so it would be lost: push it again, or remove it from the list.`;
+    return new TransferError('permanent', text);
   }
 
   return async (subject, warn, signal) => {
