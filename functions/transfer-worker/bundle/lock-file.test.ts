@@ -1,14 +1,37 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import fs, { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { lockFile } from './lock-file.ts';
 
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'arc-lock-'));
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  await rm(folder, { recursive: true });
+});
+
+/** The next answer about a file comes when the promise has resolved. */
+function holdUpStat(until: Promise<void>): void {
+  const { stat } = fs;
+  vi.spyOn(fs, 'stat').mockImplementationOnce(async (...asked) => {
+    const found = await stat(...asked);
+    await until;
+    return found;
+  });
+  syncBuiltinESMExports();
+}
+
+/** The lock of a worker that was killed. */
+async function leave(file: string): Promise<void> {
+  await writeFile(file, '');
+  const past = new Date(Date.now() - 31_000);
+  await utimes(file, past, past);
+}
 
 const never = new AbortController().signal;
 
@@ -31,10 +54,39 @@ describe('lockFile', () => {
 
   it('takes what a worker that was killed has left', async () => {
     const file = path.join(folder, 'lock');
-    await writeFile(file, '');
-    const past = new Date(Date.now() - 31_000);
-    await utimes(file, past, past);
+    await leave(file);
     await using _lock = await lockFile(file, never);
+    expect(await readdir(folder)).toEqual(['lock']);
+  });
+
+  it('leaves alone what another worker has made of a stale lock meanwhile', async () => {
+    const file = path.join(folder, 'lock');
+    await leave(file);
+    const gate = Promise.withResolvers<void>();
+    holdUpStat(gate.promise);
+    const slow = lockFile(file, AbortSignal.timeout(100));
+    await using _lock = await lockFile(file, never);
+    gate.resolve();
+    await expect(slow).rejects.toThrow();
+    expect(await readdir(folder)).toEqual(['lock']);
+  });
+
+  it('takes the lock of a worker that was killed while it replaced a stale one', async () => {
+    const file = path.join(folder, 'lock');
+    await leave(file);
+    await leave(`${file}.next`);
+    await using _lock = await lockFile(file, never);
+    expect(await readdir(folder)).toEqual(['lock']);
+  });
+
+  it('leaves the lock of the next worker alone when its own has become stale', async () => {
+    const file = path.join(folder, 'lock');
+    const slow = await lockFile(file, never);
+    await leave(file);
+    await using _next = await lockFile(file, never);
+    const began = performance.now();
+    vi.spyOn(performance, 'now').mockReturnValue(began + 31_000);
+    await slow[Symbol.asyncDispose]();
     expect(await readdir(folder)).toEqual(['lock']);
   });
 

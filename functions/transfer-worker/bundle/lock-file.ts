@@ -1,4 +1,4 @@
-import { open, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { createBackoff, pause } from '#shared/base/async';
 import { TransferError, throwIfStopped } from '#shared/transfer';
 
@@ -15,18 +15,46 @@ export async function lockFile(file: string, signal: AbortSignal): Promise<Async
   const end = performance.now() + mostWaitMs;
   for (;;) {
     throwIfStopped(signal);
-    try {
-      const handle = await open(file, 'wx');
-      await handle.close();
-      return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
-    } catch (caught) {
-      const { code, message } = caught as NodeJS.ErrnoException;
-      if (code !== 'EEXIST') throw new TransferError('config', `Cannot write ${file}: ${message}.`);
-    }
+    const began = performance.now();
+    if (await take(file)) return { [Symbol.asyncDispose]: () => giveBack(file, began) };
     if (performance.now() > end)
       throw new TransferError('retryable', `${file} is held by another import for too long: remove it.`);
-    const held = await stat(file).catch(() => undefined);
-    if (held !== undefined && Date.now() - held.mtimeMs > staleMs) await rm(file, { force: true });
-    else await pause(backoff.next(), signal);
+    await pause(backoff.next(), signal);
   }
+}
+
+/** Creates the file, or replaces it where it is stale. False: another worker holds it. */
+async function take(file: string): Promise<boolean> {
+  if (await create(file)) return true;
+  if (!(await isStale(file))) return false;
+  // Workers that saw the same stale file would remove each other's new one. Only the holder of this second lock replaces it.
+  const successor = `${file}.next`;
+  if (!(await take(successor))) return false;
+  if (await isStale(file)) {
+    await rename(successor, file);
+    return true;
+  }
+  await rm(successor, { force: true });
+  return false;
+}
+
+async function create(file: string): Promise<boolean> {
+  try {
+    await (await open(file, 'wx')).close();
+    return true;
+  } catch (caught) {
+    const { code, message } = caught as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    throw new TransferError('config', `Cannot write ${file}: ${message}.`);
+  }
+}
+
+async function isStale(file: string): Promise<boolean> {
+  const held = await stat(file).catch(() => undefined);
+  return held !== undefined && Date.now() - held.mtimeMs > staleMs;
+}
+
+/** A lock that was held for too long may be another worker's by now. */
+async function giveBack(file: string, began: number): Promise<void> {
+  if (performance.now() - began < staleMs) await rm(file, { force: true });
 }
