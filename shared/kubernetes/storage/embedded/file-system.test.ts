@@ -19,6 +19,9 @@ describe('the file system of a store', () => {
     [0xff534d42 | 0, 'CIFS'],
     [0x65735546, 'FUSE'],
     [0x01021997, '9p'],
+    [0xbacbacbc, 'hgfs'],
+    [0xbacbacbc | 0, 'hgfs'],
+    [0x6b414653, 'AFS'],
   ])('%i (%s) may be mounted by other kernels', (type, name) => {
     expect(sharedFileSystem(type)).toBe(name);
   });
@@ -31,4 +34,14 @@ describe('the file system of a store', () => {
       /cannot be in \/mnt\/shared: it is on a NFS file system.+local disk/,
     );
   });
+
+  it.runIf(process.platform === 'linux')(
+    'says where a folder of the host may be replaced by a local one',
+    async () => {
+      const fuse: typeof statfs = async () => ({ ...(await statfs('/')), type: 0x65735546 }) as never;
+      await expect(requireLocalFileSystem('/mnt/host', fuse)).rejects.toThrow(
+        /on a FUSE file system.+local disk: .*inside the virtual machine or WSL.+volume.+sshfs/,
+      );
+    },
+  );
 });

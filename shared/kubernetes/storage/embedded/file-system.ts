@@ -3,8 +3,7 @@ import { ArcError } from '#shared/base/errors';
 
 /**
  * File systems that another kernel may have mounted at the same time (statfs(2), linux/magic.h). A lock of this kernel does not keep processes
- * of another one out, and LMDB's memory map is not coherent between them. FUSE and 9p are what virtual machines, sandboxes and Windows
- * drives of WSL show their host's folders by.
+ * of another one out, and LMDB's memory map is not coherent between them.
  */
 const sharedByKernels: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
@@ -14,8 +13,10 @@ const sharedByKernels: ReadonlyMap<number, string> = new Map([
   [0x01021997, '9p'],
   [0x65735546, 'FUSE'],
   [0x786f4256, 'vboxsf'],
+  [0xbacbacbc, 'hgfs'],
   [0x00c36400, 'Ceph'],
   [0x5346414f, 'AFS'],
+  [0x6b414653, 'AFS'],
   [0x73757245, 'Coda'],
   [0x01161970, 'GFS2'],
   [0x7461636f, 'OCFS2'],
@@ -23,6 +24,9 @@ const sharedByKernels: ReadonlyMap<number, string> = new Map([
   [0x47504653, 'GPFS'],
   [0x19830326, 'BeeGFS'],
 ]);
+
+/** What virtual machines, sandboxes and Windows drives of WSL show their host's folders by. */
+const ofHosts: ReadonlySet<string> = new Set(['9p', 'FUSE', 'vboxsf', 'hgfs']);
 
 /** The name of a file system that several kernels may share, by the type that statfs gives; undefined for a local one. */
 export function sharedFileSystem(type: number): string | undefined {
@@ -37,6 +41,12 @@ export async function requireLocalFileSystem(folder: string, read: typeof statfs
   if (name === undefined) return;
   const message =
     `the store cannot be in ${folder}: it is on a ${name} file system, where a lock does not reach processes of ` +
-    'other machines, virtual machines or sandboxes; choose a folder on a local disk';
+    `other machines, virtual machines or sandboxes; choose a folder on a local disk${adviceFor(name)}`;
   throw new ArcError('Invalid', message);
+}
+
+function adviceFor(name: string): string {
+  if (!ofHosts.has(name)) return '';
+  const advice = ': one inside the virtual machine or WSL, or in a container a volume of its engine';
+  return name === 'FUSE' ? `${advice}, and none of sshfs, rclone or ntfs-3g` : advice;
 }
