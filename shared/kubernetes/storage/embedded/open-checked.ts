@@ -5,6 +5,7 @@ import { firstRevision } from '../history.ts';
 import { checkIndex } from './check-index.ts';
 import { StoreDamaged } from './damage.ts';
 import { createDisk, type Disk, type Loaded, openDatabase, readIdentity } from './disk.ts';
+import { readEarlierOwner, refuseRunningOwner } from './earlier-owner.ts';
 import { dataFile, pageSize } from './layout.ts';
 import { inspectPages } from './lmdb-file/check-pages.ts';
 import { PageFile } from './lmdb-file/page-file.ts';
@@ -14,7 +15,7 @@ import { upgrade } from './upgrade.ts';
 /**
  * Opens the data of a folder that this process has locked, once all of it is what was written: what the sentinel expects is there, LMDB's
  * pages are sound before the file is mapped, each value fits its checksum and each revision has one key. Rejects with StoreDamaged otherwise,
- * and then has changed nothing of the data.
+ * and with `Conflict` while a process of an earlier version has the folder; then has changed nothing of the data.
  */
 export async function openChecked(folder: string): Promise<{ disk: Disk; loaded: Loaded }> {
   const expected = readExpected(folder);
@@ -46,7 +47,7 @@ export async function openChecked(folder: string): Promise<{ disk: Disk; loaded:
   }
 }
 
-/** False if no data was written yet. What LMDB began to write when its process was killed is removed then. Throws StoreDamaged. */
+/** False if no data was written yet. What LMDB began to write when its process was killed is removed then. Throws as openChecked rejects. */
 function hasSoundFile(file: string, expected: Expected | undefined): boolean {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size;
   const wasWritten = expected && expected.revision > firstRevision;
@@ -65,9 +66,14 @@ function hasSoundFile(file: string, expected: Expected | undefined): boolean {
     throw new StoreDamaged(`its file ${dataFile} has ${bytes} bytes${had}`);
   }
   const pages = new PageFile(file, pageSize);
-  const { finding } = inspectPages(pages);
-  pages.close();
-  if (finding !== undefined)
-    throw new StoreDamaged(`its file ${dataFile} is not what was written: ${finding}`);
-  return true;
+  try {
+    // Earlier versions had no sentinel. While one of them writes, its pages look damaged.
+    if (!expected) refuseRunningOwner(readEarlierOwner(pages));
+    const { finding } = inspectPages(pages);
+    if (finding !== undefined)
+      throw new StoreDamaged(`its file ${dataFile} is not what was written: ${finding}`);
+    return true;
+  } finally {
+    pages.close();
+  }
 }

@@ -1,4 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +9,7 @@ import { area, formatKey, metaKey, revisionKey, revisionKeyOf } from './layout.t
 import { openEmbeddedStore } from './open-embedded.ts';
 import { encodeRecord, encodeRevision } from './record.ts';
 import { recoverEmbeddedStore } from './recover.ts';
+import { upgrade } from './upgrade.ts';
 
 let folder = '';
 
@@ -17,7 +20,10 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 /** As version 2 wrote it: /a was written and replaced, /b written, and neither has a checksum. */
-async function writeFormat2(items: Readonly<Record<string, number>>): Promise<void> {
+async function writeFormat2(
+  items: Readonly<Record<string, number>>,
+  owner = '{"pid":1,"at":1}',
+): Promise<void> {
   const database = await openDatabase(folder);
   const records = [
     { type: 'put' as const, key: '/a', revision: 2, previous: 0, previousBytes: 0 },
@@ -33,7 +39,7 @@ async function writeFormat2(items: Readonly<Record<string, number>>): Promise<vo
       database.putSync(Buffer.from(`\x03${key}`), encodeRevision(revision));
     database.putSync(revisionKey, Buffer.from('4'));
     database.putSync(formatKey, Buffer.from('2'));
-    database.putSync(metaKey('owner'), Buffer.from('{"pid":1,"at":1}'));
+    database.putSync(metaKey('owner'), Buffer.from(owner));
   });
   await database.close();
 }
@@ -70,4 +76,31 @@ describe('a store of the format without checksums', () => {
     expect(await recoverEmbeddedStore({ folder })).toMatchObject({ saved: 1, lost: ['/c'] });
     await (await openEmbeddedStore({ folder })).close();
   });
+
+  it('is left alone while a process of the version that wrote it runs', async () => {
+    const earlier = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
+    const ended = once(earlier, 'exit');
+    await writeFormat2({ '/a': 4, '/b': 3 }, JSON.stringify({ pid: earlier.pid, at: Date.now() }));
+    const before = await readFile(join(folder, 'data.mdb'));
+    const refused = { code: 'Conflict', message: expect.stringContaining(`process ${earlier.pid},`) };
+    await expect(openEmbeddedStore({ folder })).rejects.toMatchObject(refused);
+    await expect(recoverEmbeddedStore({ folder })).rejects.toMatchObject(refused);
+    // The earlier version may start after the first look at the file.
+    const database = await openDatabase(folder);
+    expect(() => upgrade(database, 'id')).toThrow(expect.objectContaining(refused));
+    await database.close();
+    expect(Buffer.compare(before, await readFile(join(folder, 'data.mdb')))).toBe(0);
+    earlier.kill();
+    await ended;
+    await (await openEmbeddedStore({ folder })).close();
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'is not kept by a process that has the number of the one that wrote it',
+    async () => {
+      const owner = JSON.stringify({ pid: process.pid, started: '1', at: Date.now() });
+      await writeFormat2({ '/a': 4, '/b': 3 }, owner);
+      await (await openEmbeddedStore({ folder })).close();
+    },
+  );
 });

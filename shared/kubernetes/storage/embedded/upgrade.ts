@@ -1,23 +1,20 @@
 import { corrupt, StoreDamaged } from './damage.ts';
 import { type Database, entries } from './disk.ts';
+import { ownerKey, refuseRunningOwner } from './earlier-owner.ts';
 import {
   area,
   format,
   formatKey,
   formatWithoutChecksums,
   idKey,
-  metaKey,
   revisionKey,
   revisionKeyOf,
 } from './layout.ts';
 import { decodeBareRecord, encodeRecord, encodeText, encodeValue } from './record.ts';
 
-/** Earlier versions knew by it which process had the folder. */
-const ownerKey = metaKey('owner');
-
 /**
  * Gives the data of format 2 the checksums of format 3, in one transaction. What is damaged there is taken for right, unless its form shows
- * it. Throws StoreDamaged, and has changed nothing then.
+ * it. Throws StoreDamaged, or `Conflict` while a process of the earlier version has the folder, and has changed nothing then.
  */
 export function upgrade(database: Database, id: string): void {
   if (database.get(formatKey)?.toString() !== formatWithoutChecksums) return;
@@ -33,6 +30,8 @@ export function upgrade(database: Database, id: string): void {
   }
   const values = Array.from(database.getKeys({ start: Buffer.of(area.values) }), Buffer.from);
   database.transactionSync(() => {
+    // LMDB has one writer at a time: an earlier version that starts now finds the new format.
+    refuseRunningOwner(database.get(ownerKey));
     for (const record of records)
       database.putSync(revisionKeyOf(area.history, record.revision), encodeRecord(record));
     for (const at of values) {
