@@ -66,14 +66,19 @@ function within<Result extends WriteResult | undefined>(
   return quota.run({ definition, namespace, ...write, signal: () => deadline(request) }, run);
 }
 
+/** A request writes one object: a conflict that makes it write again costs at most what the object has grown by. */
 function charged<Result extends WriteResult | undefined>(
-  { namespace }: ResourceRequest,
+  request: ResourceRequest,
   quota: Quota,
   value: Uint8Array,
   { run, dryRun }: Put<Result>,
 ): () => Promise<Result> {
   return async () => {
-    if (!dryRun) quota.charge(namespace, value.byteLength);
+    const due = value.byteLength - request.chargedBytes;
+    if (!dryRun && due > 0) {
+      quota.charge(request.namespace, due);
+      request.chargedBytes += due;
+    }
     return run();
   };
 }

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredItem } from '#shared/kubernetes/storage';
+import type { QuotaOptions } from '../quota/quota.ts';
 import {
   applyType,
+  group,
   mergeType,
   startTestServer,
   type TestServer,
@@ -18,6 +20,11 @@ describe('a write that begins with the cached object', () => {
     server = await startTestServer();
     memory = new Map();
     freshReads = 0;
+    useMemory();
+  });
+  afterEach(() => server.close());
+
+  function useMemory(): void {
     const { store } = server;
     const read = store.get.bind(store);
     store.get = async (key, options) => {
@@ -25,8 +32,7 @@ describe('a write that begins with the cached object', () => {
       if (options?.atLeast === undefined && key.includes('/widgets/')) freshReads += 1;
       return read(key, options);
     };
-  });
-  afterEach(() => server.close());
+  }
 
   /** Memory knows the object as it is now, whatever happens to it. */
   async function remember(name: string): Promise<void> {
@@ -99,5 +105,24 @@ describe('a write that begins with the cached object', () => {
     const { headers } = await patch('a', { metadata: { finalizers: ['old', 'new'] } });
     expect(headers.get('warning')).toContain('new');
     expect(headers.get('warning')).not.toContain('old');
+  });
+
+  it('counts once against the write rate of the namespace, however often it conflicts', async () => {
+    let bytes = 1e6;
+    const quota: QuotaOptions = {
+      group,
+      limitsOf: () => [],
+      writeRate: () => ({ perMinute: 2.8 * bytes, source: 'of a test' }),
+      isExempt: () => false,
+    };
+    await server.close();
+    server = await startTestServer({ quota, now: () => new Date(0) });
+    await create('a');
+    await remember('a');
+    bytes = memory.values().next().value?.value.byteLength ?? 0;
+    useMemory();
+    expect((await patch('a', { spec: { size: 2 } })).status).toBe(200);
+    expect((await patch('a', { spec: { size: 3 } })).status).toBe(200);
+    expect((await patch('a', { spec: { size: 4 } })).status).toBe(429);
   });
 });

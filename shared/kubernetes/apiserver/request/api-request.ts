@@ -57,6 +57,8 @@ export class ApiRequest {
   body: Uint8Array | undefined;
   /** Bytes of the stored object that this request changes. */
   objectBytes = 0;
+  /** Bytes of this request that count against the write rate of its namespace. */
+  chargedBytes = 0;
 
   readonly #outgoing: ServerResponse | undefined;
   readonly #socket: Socket | undefined;
