@@ -10,9 +10,10 @@ let answers: string;
 beforeEach(async () => {
   answers = '';
   server = createServer(async (request, response) => {
+    if (request.url === '/early') return response.end('/early;');
     let body = '';
     for await (const chunk of request) body += chunk;
-    response.end(`${request.url} ${body.length};`);
+    return response.end(`${request.url} ${body.length};`);
   });
   limitEmptyLines(server);
   server.listen(0, '127.0.0.1');
@@ -70,4 +71,22 @@ it('ignores a few before a request, and takes any number within a body', async (
   await until('/a 0;');
   socket.write(body.slice(100));
   await until('/b 1000;');
+});
+
+it('takes any number within a body that comes after the answer', async () => {
+  for (let round = 1; round <= 2; round += 1) {
+    socket.write('POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
+    await until('/early;');
+    for (let part = 0; part < 10; part += 1) {
+      socket.write('\r\n'.repeat(50));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    socket.write(get('/a'));
+    await until('/a 0;');
+    answers = '';
+  }
+  const closed = once(socket, 'close');
+  socket.write('\r\n'.repeat(5));
+  await closed;
+  expect(answers).toMatch(/^HTTP\/1.1 400 /);
 });

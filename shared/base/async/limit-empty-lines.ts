@@ -27,14 +27,16 @@ export function limitEmptyLines(server: Server): void {
     });
   });
 
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const state = states.get(socket);
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const state = states.get(request.socket);
     if (state === undefined) return;
     state.open += 1;
-    response.once('close', () => {
+    const end = () => {
       state.open -= 1;
       // A request that was pipelined is under way.
       if (state.open === 0) Object.assign(state, { isBetween: true, bytes: 0 });
-    });
+    };
+    // The body of a request that was answered early still comes.
+    response.once('close', () => (request.complete ? end() : request.once('end', end)));
   });
 }
