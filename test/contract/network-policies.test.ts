@@ -232,6 +232,7 @@ describe('the network policies for what leaves the pods of transfers and of prob
     ['fe80::1', 'TCP', 443, false],
     ['2002:a00:1::', 'TCP', 443, false],
     ['64:ff9b::a9fe:a9fe', 'TCP', 443, false],
+    ['64:ff9b::808:808', 'TCP', 443, false],
   ])('let out to %s by %s at %i: %s', async (host, protocol, port, expected) => {
     for (const folder of ['knative/tenant', 'knative/components/network-policies']) {
       const found = await policiesIn(folder);
