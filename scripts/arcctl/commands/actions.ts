@@ -1,9 +1,11 @@
 import { Command } from 'commander';
+import { pause } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
 import { artifactWorkflows, childSelector, orders } from '#shared/domain';
 import type { Kind } from '#shared/kubernetes/client';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
-import { allOption, collected, outputOption, selectorOption } from '../core/options.ts';
+import { allOption, collected, outputOption, selectorOption, yesOption } from '../core/options.ts';
 import { type OrderAction, orderActions } from '../core/order-actions.ts';
 import { type Format, formatOf, printValue } from '../core/print.ts';
 import { fullName, parseAsked } from '../core/resources.ts';
@@ -11,10 +13,15 @@ import { type Cluster, connect, globalOptions } from '../core/session.ts';
 import { readOrder } from '../model/read-tree.ts';
 import { treeOf, whyOf } from '../model/tree.ts';
 
+/** How long one command waits in all where the API asks it to. */
+const mostWaitMs = 10 * 60_000;
+const mostNames = 20;
+
 interface ActionOptions {
   artifact?: string[];
   selector?: string;
   all?: boolean;
+  yes?: boolean;
   output?: string;
 }
 
@@ -33,6 +40,7 @@ function commandOf(io: Io, action: OrderAction): Command {
     .addOption(selectorOption())
     .addOption(allOption())
     .addOption(outputOption(['json', 'yaml', 'name']));
+  if (action.asksForAll) command.addOption(yesOption());
   if (action.kinds.includes(artifactWorkflows))
     command.option(
       '--artifact <name>',
@@ -41,10 +49,20 @@ function commandOf(io: Io, action: OrderAction): Command {
     );
   return command.action(async (names: string[], options: ActionOptions, self: Command) => {
     const format = formatOf(options.output);
+    const mustAsk = action.asksForAll && options.all === true && options.yes !== true;
+    if (mustAsk && !io.isInteractive)
+      throw usage(`${action.name} --all is for every Order of the namespace: confirm it with --yes`);
     const cluster = await connect(io, globalOptions(self));
     const targets = await targetsOf(io, cluster, action, names, options);
+    if (mustAsk) await confirm(io, action, targets.length, cluster.namespace);
     await actOnAll(io, cluster, action, targets, format);
   });
+}
+
+async function confirm(io: Io, { name }: OrderAction, count: number, namespace: string): Promise<void> {
+  const what = count === 1 ? 'the only Order' : `all ${count} Orders`;
+  const answer = await io.ask(`arcctl ${name}: ${what} of namespace ${namespace}? [y/N] `);
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failure(exitCodes.no, 'nothing was done');
 }
 
 interface Target {
@@ -110,9 +128,11 @@ async function actOnAll(
   format: Format | undefined,
 ): Promise<void> {
   const answers: unknown[] = [];
+  const patience = { leftMs: mostWaitMs };
   // One after the other: when one is refused, those before it have been printed.
-  for (const { kind, name } of targets) {
-    answers.push(await action.act(cluster, kind, { namespace: cluster.namespace, name }, io.signal));
+  for (const [at, { kind, name }] of targets.entries()) {
+    const act = () => action.act(cluster, kind, { namespace: cluster.namespace, name }, io.signal);
+    answers.push(await actPatiently(io, act, targets.slice(at), patience));
     if (format === undefined) io.line(`${fullName(kind, name)} ${action.done}`);
     if (format === 'name') io.line(fullName(kind, name));
   }
@@ -125,4 +145,29 @@ async function actOnAll(
   const [first] = targets;
   if (io.isTerminal && format === undefined && first?.kind === orders)
     io.note(`Follow it with: arcctl watch ${first.name} -n ${cluster.namespace}`);
+}
+
+/** Acts on the first of those that are left; where the API asks to wait, says so, waits and acts again. */
+async function actPatiently(
+  io: Io,
+  act: () => Promise<unknown>,
+  left: readonly Target[],
+  patience: { leftMs: number },
+): Promise<unknown> {
+  for (;;) {
+    try {
+      return await act();
+    } catch (caught) {
+      if (!ArcError.is(caught, 'TooManyRequests')) throw caught;
+      const seconds = Math.max(1, caught.details?.retryAfterSeconds ?? 1);
+      patience.leftMs -= seconds * 1000;
+      // To repeat the command with --all would run again what was done.
+      const names = left.slice(0, mostNames).map(({ name }) => name);
+      const more = left.length > names.length ? ` and ${left.length - names.length} more` : '';
+      if (patience.leftMs < 0)
+        throw new Failure(exitCodes.refused, `${caught.message}\nLeft to do: ${names.join(' ')}${more}`);
+      io.note(`${caught.message}\nTrying again in ${seconds} s, for ${names[0]}; ${left.length} to go.`);
+      await pause(seconds * 1000, io.signal);
+    }
+  }
 }

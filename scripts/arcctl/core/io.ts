@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import { printableLines } from '#shared/base/errors';
 import { type Screen, screenOf } from './display.ts';
@@ -15,6 +16,8 @@ export interface Io extends Screen {
   style(style: Style, text: string): string;
   /** A person can be asked. */
   isInteractive: boolean;
+  /** Asks a person, and resolves with the line that is typed. Rejects when the signal is aborted. */
+  ask(question: string): Promise<string>;
   env: NodeJS.ProcessEnv;
   /** Aborted by Ctrl-C and SIGTERM. */
   signal: AbortSignal;
@@ -40,6 +43,16 @@ export function processIo(): Io {
     // Asked late: Node opens the standard input when it is looked at.
     get isInteractive() {
       return process.stdin.isTTY === true && stderr.isTTY === true;
+    },
+    async ask(question) {
+      const lines = createInterface({ input: process.stdin, output: stderr });
+      // At Ctrl-C the terminal tells readline, and not the process.
+      lines.once('SIGINT', () => interrupt.abort());
+      try {
+        return await lines.question(printableLines(question), { signal: interrupt.signal });
+      } finally {
+        lines.close();
+      }
     },
     env,
     signal: interrupt.signal,

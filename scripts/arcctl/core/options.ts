@@ -19,6 +19,10 @@ export function allOption(): Option {
   return new Option('--all', 'all Orders of the namespace');
 }
 
+export function yesOption(): Option {
+  return new Option('--yes', 'with --all: do not ask');
+}
+
 export function dryRunOption(): Option {
   return new Option('--dry-run', 'let the API server check it, and store nothing');
 }

@@ -9,6 +9,8 @@ export interface OrderAction {
   /** What is said after the name of the object. */
   done: string;
   kinds: readonly Kind[];
+  /** All Orders of a namespace are acted on only after a question: what was done to them cannot be taken back. */
+  asksForAll: boolean;
   /** Rejects with what the API answers. */
   act(
     cluster: Pick<Cluster, 'api' | 'transport'>,
@@ -38,7 +40,7 @@ export const orderActions: readonly OrderAction[] = [
 
 function subresource(name: string, description: string, done: string, kinds: readonly Kind[]): OrderAction {
   return {
-    ...{ name, description, done, kinds },
+    ...{ name, description, done, kinds, asksForAll: true },
     act: ({ transport }, kind, key, signal) =>
       transport.send({ method: 'POST', path: objectPath(kind, key, name), body: {} }, signal),
   };
@@ -46,7 +48,7 @@ function subresource(name: string, description: string, done: string, kinds: rea
 
 function patch(name: string, description: string, done: string, spec: object): OrderAction {
   return {
-    ...{ name, description, done, kinds: [orders] },
+    ...{ name, description, done, kinds: [orders], asksForAll: false },
     act: ({ api }, kind, key, signal) => api.mergePatch(kind, key, { spec }, undefined, signal),
   };
 }

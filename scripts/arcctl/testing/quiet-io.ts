@@ -18,6 +18,7 @@ export function quietIo(over: Partial<Io> = {}): QuietIo {
     style: (_, text) => text,
     isTerminal: false,
     isInteractive: false,
+    ask: async () => '',
     columns: () => 80,
     height: () => 25,
     env: {},
