@@ -20,8 +20,22 @@ describe('the progress file', () => {
     now = 2000;
     progress(15, 100);
     expect(await read()).toBe('20/100\n');
+    progress(20, 90);
+    expect(await read()).toBe('20/90\n');
+    now = 3000;
     progress(100, 100);
     expect(await read()).toBe('100/100\n');
+    await rm(folder, { recursive: true });
+  });
+
+  it('ends where all turned out to be there', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-progress-'));
+    const file = path.join(folder, 'progress');
+    const progress = progressFile({ file, now: () => 0, warn: () => expect.unreachable() });
+    progress(0, 100);
+    progress(0, 40);
+    progress(0, 0);
+    expect(await readFile(file, 'utf8')).toBe('1/1\n');
     await rm(folder, { recursive: true });
   });
 

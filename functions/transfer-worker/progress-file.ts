@@ -13,23 +13,25 @@ const intervalMs = 200;
 
 /**
  * Writes `N/M` (bytes) to the file that Argo reads (ARGO_PROGRESS_FILE): the first and the last value, and others every 200 ms at most;
- * N never falls. The file is replaced as a whole, so a reader never finds half a line.
+ * N never falls, and M may. The file is replaced as a whole, so a reader never finds half a line.
  */
 export function progressFile({ file, now, warn }: ProgressFileOptions): Progress {
-  let written = -1;
+  let written = { done: -1, total: 0 };
   let last = Number.NEGATIVE_INFINITY;
   let broken = false;
   return (done, total) => {
     const due = done >= total || now() - last >= intervalMs;
-    if (broken || !due || done <= written || total <= 0) return;
+    const isNews = done > written.done || (done === written.done && total !== written.total);
+    if (broken || !due || !isNews) return;
     try {
-      writeFileSync(`${file}.next`, `${done}/${total}\n`);
+      // Of nothing all is done, which Argo knows as one of one.
+      writeFileSync(`${file}.next`, total > 0 ? `${done}/${total}\n` : '1/1\n');
       renameSync(`${file}.next`, file);
     } catch (caught) {
       broken = true;
       warn(`cannot report the progress: ${caught instanceof Error ? caught.message : String(caught)}`);
     }
-    written = done;
+    written = { done, total };
     last = now();
   };
 }

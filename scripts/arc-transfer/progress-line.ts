@@ -1,4 +1,5 @@
 import { bytesText } from '#shared/base/errors';
+import { countsBytes } from '#shared/domain';
 import type { Progress } from '#shared/transfer';
 
 /** A stream that may be a terminal. */
@@ -26,9 +27,10 @@ export function progressLine(output: Output, now: () => number): ProgressLine {
   let open = false;
 
   function text(done: number, total: number): string {
+    const percent = `${String(Math.floor((100 * done) / total)).padStart(3)} %`;
+    if (!countsBytes(total)) return percent;
     const seconds = Math.max(0.001, (now() - begun) / 1000);
-    const percent = Math.floor((100 * done) / total);
-    return `${String(percent).padStart(3)} %  ${bytesText(done)} of ${bytesText(total)}, ${bytesText(done / seconds)}/s`;
+    return `${percent}  ${bytesText(done)} of ${bytesText(total)}, ${bytesText(done / seconds)}/s`;
   }
 
   function draw(done: number, total: number): void {

@@ -191,7 +191,7 @@ export {
   stepToQuote,
   type TailBounds,
 } from './sync/log-tail.ts';
-export { parseProgress } from './sync/progress.ts';
+export { countsBytes, parseProgress } from './sync/progress.ts';
 export { transferOutcome } from './sync/results.ts';
 export { isQueued, isSynced, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';

@@ -74,8 +74,10 @@ describe('tags of a repository', () => {
       outcome: 'copied',
     });
     expect(result.digest).toBeUndefined();
-    expect(steps[0]).toEqual([0, 2000]);
-    expect(steps.at(-1)).toEqual([2000, 2000]);
+    const { copied } = result.bytes;
+    expect(steps[0]?.[0]).toBe(0);
+    expect(steps.at(-1)?.[0]).toBeGreaterThan(copied);
+    expect(steps.at(-1)?.[0]).toBe(steps.at(-1)?.[1]);
     expect(steps.every(([done], index) => done >= (steps[index - 1]?.[0] ?? 0))).toBe(true);
   });
 
@@ -86,6 +88,7 @@ describe('tags of a repository', () => {
     const before = uploads();
     expect((await run(spec)).items).toMatchObject({ copied: 0, unchanged: 2 });
     expect(uploads()).toBe(before);
+    expect(steps.at(-1)).toEqual([0, 0]);
     await seed('1.2.0');
     expect((await run(spec)).items).toMatchObject({ total: 2, copied: 1, unchanged: 1 });
     expect(tagsAt('mirror/copies/app')).toEqual(['1.0.0', '1.1.0', '1.2.0']);

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { bytesText } from '#shared/base/errors';
 import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
 import { createDisplay, type Row } from '../core/display.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
@@ -8,7 +7,7 @@ import type { Io } from '../core/io.ts';
 import { allNamespacesOption, selectorOption } from '../core/options.ts';
 import { orderName } from '../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { createPace, secondsText } from '../model/pace.ts';
+import { createPace, paceText } from '../model/pace.ts';
 import { readOrder } from '../model/read-tree.ts';
 import { createOpenings, standingOf } from '../model/standing.ts';
 import { type ArtifactNode, treeOf, whyOf } from '../model/tree.ts';
@@ -97,7 +96,7 @@ function createDrawing(io: Io, isOne: boolean) {
       ...{ name: `${lead}${artifact.name}`, phase },
       progress: isRunning ? tenths(progress, io.isTerminal) : undefined,
       message: whyOf({ ...artifact, message: firstLine(artifact.message) }),
-      pace: found && `${bytesText(found.bytesPerSecond)}/s, ${secondsText(found.secondsLeft)} left`,
+      pace: found && paceText(found, progress),
     };
   };
   return (found: readonly Order[], children: readonly ArtifactWorkflow[]) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPace, secondsText } from './pace.ts';
+import { createPace, paceText, secondsText } from './pace.ts';
 
 describe('the pace of an artifact', () => {
   it('is known from the second reading on', () => {
@@ -34,6 +34,12 @@ describe('the pace of an artifact', () => {
     expect(pace.note('a', '5/10', 4000)).toBeUndefined();
     expect(pace.note('a', '10/10', 5000)).toBeUndefined();
   });
+});
+
+it('a rate is one of bytes, or is not shown', () => {
+  const pace = { bytesPerSecond: 2048, secondsLeft: 45 };
+  expect(paceText(pace, '4096/1000000')).toBe('2 KiB/s, 45s left');
+  expect(paceText(pace, '30/100')).toBe('45s left');
 });
 
 it('times are short texts', () => {

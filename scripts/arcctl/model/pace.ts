@@ -1,4 +1,5 @@
-import { parseProgress } from '#shared/domain';
+import { bytesText } from '#shared/base/errors';
+import { countsBytes, parseProgress } from '#shared/domain';
 
 /** How fast something moves, and how long it will take. */
 export interface Pace {
@@ -51,6 +52,13 @@ function paceOf(samples: readonly Sample[], left: number, atMs: number): Pace | 
   if (seconds <= 0) return undefined;
   const bytesPerSecond = (last.done - first.done) / seconds;
   return { bytesPerSecond, secondsLeft: left / bytesPerSecond };
+}
+
+/** `10 MiB/s, 45s left` of what has `progress`; without the rate where that counts steps and no bytes. */
+export function paceText({ bytesPerSecond, secondsLeft }: Pace, progress: string): string {
+  const left = `${secondsText(secondsLeft)} left`;
+  const { total } = parseProgress(progress) ?? { total: 0 };
+  return countsBytes(total) ? `${bytesText(bytesPerSecond)}/s, ${left}` : left;
 }
 
 /** `45s`, `3m20s`, `2h5m`: what is left is an estimate, so two units are enough. */

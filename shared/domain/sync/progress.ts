@@ -19,10 +19,15 @@ export function furtherProgress(before: string | undefined, now: string | undefi
 /** From here on a whole is a number of bytes: templates that count steps have fewer. */
 const fewestBytes = 1024;
 
+/** True where progress towards `total` counts bytes, and not steps. */
+export function countsBytes(total: number): boolean {
+  return total >= fewestBytes;
+}
+
 /** Progress for people: `31% of 40 MiB`; as it is where steps are counted, and empty where there is none. */
 export function progressText(progress: string | undefined): string {
   const parsed = parseProgress(progress);
-  if (!parsed || parsed.total < fewestBytes) return progress ?? '';
+  if (!parsed || !countsBytes(parsed.total)) return progress ?? '';
   const { done, total } = parsed;
   return `${Math.floor((100 * done) / total)}% of ${bytesText(total)}`;
 }

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { eachBounded } from '#shared/base/async';
 import type { ContentSink } from '../content/content.ts';
 import { copyEnds, type Ends } from '../copy/copy-artifact.ts';
-import type { Counts, Progress } from '../copy/copy-progress.ts';
+import type { Counts } from '../copy/copy-progress.ts';
 import { type CopyOptions, type CopyResult, inSession, type Opening } from '../copy/in-session.ts';
+import { bytesOf, type CopyPlan, planCopy } from '../copy/plan.ts';
 import { type FailureReason, stopped, TransferError } from '../errors/transfer-error.ts';
 import { createBlobClaims } from './blob-claims.ts';
 
@@ -63,8 +64,8 @@ const parallel = 3;
 const mostListed = 20;
 const mostQuoted = 3;
 const longestMessage = 300;
-/** Steps of progress that an item is worth: how many bytes a batch has shows only in its course. */
-const stepsOfItem = 1000;
+/** Bytes of manifests that are kept from the plans until the copies: items beyond them are read twice. */
+const mostPlanned = 32 * 1024 * 1024;
 
 /**
  * Moves the artifacts that `expand` finds, some at a time, in one session. One that fails stops none of the others, and a blob that several
@@ -77,13 +78,22 @@ export async function copyBatch(
 ): Promise<BatchResult> {
   const { result, warnings, failure } = await inSession(options, async (opening) => {
     const { items, last, warnings: found } = await expand(opening);
-    const run = new Run(options, opening, items.length + (last ? 1 : 0));
-    const broken = await eachBounded([...items.entries()], parallel, async ([index, item]) => {
-      await run.copy(item, index);
-    });
-    if (opening.signal.aborted) throw stopped(opening.signal);
-    // Not a failed transfer, but a mistake of this program.
-    for (const { error } of broken) throw error;
+    const run = new Run(options, opening);
+    const each = async (
+      some: readonly BatchItem[],
+      act: (item: BatchItem, index: number) => Promise<unknown>,
+    ) => {
+      const broken = await eachBounded([...some.entries()], parallel, async ([index, item]) => {
+        await act(item, index);
+      });
+      if (opening.signal.aborted) throw stopped(opening.signal);
+      // Not a failed transfer, but a mistake of this program.
+      for (const { error } of broken) throw error;
+    };
+    // All of them before the first is copied: how many bytes there are is known from the first one on.
+    await each(last ? [...items, last] : items, (item, index) => run.plan(item, index));
+    run.report();
+    await each(items, (item, index) => run.copy(item, index));
     if (last) await run.copyLast(last, items.length);
     const result = run.result(found);
     return { result, warnings: result.warnings, failure: run.failure() };
@@ -93,56 +103,83 @@ export async function copyBatch(
   return { ...result, warnings };
 }
 
+/** The bytes of one item: sent, and to be sent in all. */
+interface Tally {
+  done: number;
+  total: number;
+}
+
 class Run {
   readonly #options: CopyOptions;
   readonly #opening: Opening;
   readonly #claims = createBlobClaims();
   readonly #results: ItemResult[] = [];
   readonly #copies: CopyResult[] = [];
-  readonly #steps: number[];
+  readonly #opened: { ends: Ends; opening: Opening; plan: CopyPlan | undefined }[] = [];
+  readonly #tallies: Tally[] = [];
+  #planned = 0;
   #last: CopyResult | undefined;
 
-  constructor(options: CopyOptions, opening: Opening, count: number) {
+  constructor(options: CopyOptions, opening: Opening) {
     this.#options = options;
     this.#opening = opening;
-    this.#steps = Array.from({ length: count }, () => 0);
-    options.progress?.(0, count * stepsOfItem);
   }
 
+  /** Opens one item and reads what there is to copy. */
+  async plan(item: BatchItem, index: number): Promise<void> {
+    await this.#trying(item, index, async () => {
+      // Two items may have the same blob: each keeps it in a folder of its own.
+      const folder = path.join(this.#opening.folder, String(index));
+      await mkdir(folder, { recursive: true });
+      const opening = { ...this.#opening, folder };
+      const ends = await item.open(opening);
+      const plan = await planCopy(ends.source, opening.signal);
+      this.#planned += plan.manifests.reduce((sum, { bytes }) => sum + bytes.length, 0);
+      this.#opened[index] = { ends, opening, plan: this.#planned > mostPlanned ? undefined : plan };
+      this.#tallies[index] = { done: 0, total: bytesOf(plan) };
+    });
+  }
+
+  /** Copies one item that was planned; a failure becomes its result. */
   async copy(item: BatchItem, index: number): Promise<CopyResult | undefined> {
-    const { session, signal } = this.#opening;
-    const { source, target } = item;
-    if (signal.aborted) return undefined;
-    try {
-      const { copy, written } = await this.#moved(item, index);
-      this.#results[index] = {
-        source,
-        target,
-        outcome: written ? 'copied' : 'unchanged',
-        digest: copy.digest,
-      };
+    return this.#trying(item, index, async () => {
+      const { source, target } = item;
+      const { copy, written } = await this.#moved(index);
+      const outcome = written ? 'copied' : 'unchanged';
+      this.#results[index] = { source, target, outcome, digest: copy.digest };
       this.#copies.push(copy);
       return copy;
+    });
+  }
+
+  async #trying<T>(
+    { source, target }: BatchItem,
+    index: number,
+    act: () => Promise<T>,
+  ): Promise<T | undefined> {
+    const { session, signal } = this.#opening;
+    if (signal.aborted || this.#results[index] !== undefined) return undefined;
+    try {
+      return await act();
     } catch (caught) {
       const explained = session.explain(caught, signal);
       if (!(explained instanceof TransferError)) throw caught;
       const { reason, message } = explained;
       this.#results[index] = { source, target, outcome: 'failed', reason, message };
+      // What is not sent any more is not waited for.
+      const { done } = this.#tallies[index] ?? { done: 0 };
+      this.#tallies[index] = { done, total: done };
       return undefined;
-    } finally {
-      this.#advance(index, 1, 1);
     }
   }
 
   /** Copies one item; `written`: a manifest, tag or blob of it was not there before. */
-  async #moved(item: BatchItem, index: number): Promise<{ copy: CopyResult; written: boolean }> {
-    // Two items may have the same blob: each keeps it in a folder of its own.
-    const folder = path.join(this.#opening.folder, String(index));
-    await mkdir(folder, { recursive: true });
-    const opening = { ...this.#opening, folder };
-    const { source, destination } = await item.open(opening);
-    const { sink, release } = this.#claims.guard(destination);
-    const progress: Progress = (done, total) => this.#advance(index, done, total);
+  async #moved(index: number): Promise<{ copy: CopyResult; written: boolean }> {
+    const opened = this.#opened[index];
+    if (opened === undefined) throw new Error(`item ${index} was not planned`);
+    const { ends, opening, plan } = opened;
+    delete this.#opened[index];
+    const { sink, release } = this.#claims.guard(ends.destination);
     let written = false;
     const watched: ContentSink = {
       ...sink,
@@ -151,8 +188,13 @@ class Run {
         return sink.putManifest(...manifest);
       },
     };
+    const progress = (done: number, total: number): void => {
+      this.#tallies[index] = { done, total };
+      this.report();
+    };
     try {
-      const copy = await copyEnds({ ...this.#options, progress }, { source, destination: watched }, opening);
+      const watchedEnds = { source: ends.source, destination: watched };
+      const copy = await copyEnds({ ...this.#options, progress }, watchedEnds, opening, plan);
       const { copied, mounted } = copy.blobs;
       return { copy, written: written || copied + mounted > 0 };
     } finally {
@@ -172,13 +214,10 @@ class Run {
     this.#results[index] = { source, target, outcome: 'failed', reason, message };
   }
 
-  #advance(index: number, done: number, total: number): void {
-    const step = total === 0 ? 0 : Math.floor((done / total) * stepsOfItem);
-    this.#steps[index] = Math.max(this.#steps[index] ?? 0, Math.min(step, stepsOfItem));
-    this.#options.progress?.(
-      this.#steps.reduce((sum, each) => sum + each, 0),
-      this.#steps.length * stepsOfItem,
-    );
+  /** Reports what all items have come to. */
+  report(): void {
+    const sum = (of: keyof Tally) => this.#tallies.reduce((total, each) => total + each[of], 0);
+    this.#options.progress?.(sum('done'), sum('total'));
   }
 
   result(warnings: readonly string[]): BatchResult {

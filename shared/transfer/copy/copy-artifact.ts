@@ -29,11 +29,16 @@ export function copyArtifact(
   return inSession(options, async (opening) => copyEnds(options, await open(opening), opening));
 }
 
-/** The same between opened ends, in a session that goes on. */
-export async function copyEnds(options: CopyOptions, ends: Ends, opening: Opening): Promise<CopyResult> {
+/** The same between opened ends, in a session that goes on. `planned`: the plan of the source, where it was made before. */
+export async function copyEnds(
+  options: CopyOptions,
+  ends: Ends,
+  opening: Opening,
+  planned?: CopyPlan,
+): Promise<CopyResult> {
   const { destination } = ends;
   const { session, folder, signal } = opening;
-  const read = await readEnds(options, ends, opening);
+  const read = await readEnds(options, ends, opening, planned);
   const { before } = read;
   const { plan, source } = (await mustAttest(options, ends, read, signal))
     ? await attested(options.attest ?? {}, { ...ends, ...read, folder })
@@ -81,11 +86,12 @@ export async function readEnds(
   { policy, reportsFolder, trustedRoot }: CopyOptions,
   { source, destination }: Ends,
   { session, signal }: Opening,
+  planned?: CopyPlan,
 ): Promise<Read> {
   // Asked while the source is read. If both fail, the failure of the source is reported.
   const looking = destination.tag === undefined ? undefined : destination.head(destination.tag, signal);
   looking?.catch(() => undefined);
-  const plan = await planCopy(source, signal);
+  const plan = planned ?? (await planCopy(source, signal));
   checkDigest(destination, plan.root);
   const reports = reportsFolder === undefined ? noReports : await readReports(reportsFolder, signal);
   if (policy !== undefined)

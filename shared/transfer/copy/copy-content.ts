@@ -63,7 +63,9 @@ export async function copyContent(copying: CopyContext): Promise<void> {
       if (subjectSeen) listed.add(manifest.digest);
     });
   }
-  copyProgress.manifests(plan.manifests.reduce((sum, { bytes }) => sum + bytes.length, 0));
+  const sizeOf = (some: readonly Manifest[]) => some.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const sent = sizeOf(absent);
+  copyProgress.manifests(sent, sizeOf(plan.manifests) - sent);
   await linkReferrers(copying, listed);
   const { tag } = destination;
   const isTagged = before === plan.root.digest && present.has(plan.root.digest);

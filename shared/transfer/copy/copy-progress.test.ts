@@ -12,11 +12,27 @@ describe('the tally', () => {
         const copyProgress = createCopyProgress(110, (done) => seen.push(done));
         for (const position of positions) copyProgress.sent(blob('a', 100), position);
         copyProgress.settled(blob('a', 100), 'copied');
-        copyProgress.manifests(10);
+        copyProgress.manifests(10, 0);
         expect(seen).toEqual([...seen].sort((a, b) => a - b));
         expect(seen.at(-1)).toBe(110);
       }),
     );
+  });
+
+  it('counts what exists neither as moved nor as to be moved', () => {
+    const seen: [number, number][] = [];
+    const copyProgress = createCopyProgress(130, (...both) => seen.push(both));
+    copyProgress.settled(blob('a', 100), 'existed');
+    copyProgress.sent(blob('b', 20), 5);
+    copyProgress.settled(blob('b', 20), 'copied');
+    copyProgress.manifests(10, 0);
+    expect(seen).toEqual([
+      [0, 130],
+      [0, 30],
+      [5, 30],
+      [20, 30],
+      [30, 30],
+    ]);
   });
 
   it('counts blobs and bytes by outcome', () => {

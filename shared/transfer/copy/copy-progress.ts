@@ -4,7 +4,10 @@ import type { BlobOutcome } from './copy-blob.ts';
 /** Numbers of blobs, or of their bytes, by how they came to be at the destination. */
 export type Counts = Record<BlobOutcome, number>;
 
-/** Called with bytes done and bytes in all; `done` never falls. */
+/**
+ * Called with the bytes that were sent and those that are to be sent in all; `done` never falls, and `total` falls by what turns out to be at
+ * the destination already. A total of 0: there is nothing to send.
+ */
 export type Progress = (done: number, total: number) => void;
 
 /** Counts what has been settled, and reports progress. */
@@ -13,21 +16,29 @@ export interface CopyProgress {
   readonly bytes: Counts;
   sent(blob: Descriptor, bytes: number): void;
   settled(blob: Descriptor, outcome: BlobOutcome): void;
-  manifests(bytes: number): void;
+  /** The bytes of manifests that were sent, and of those that were there. */
+  manifests(sent: number, existed: number): void;
 }
 
-/** The progress towards `total` bytes of blobs and manifests. */
-export function createCopyProgress(total: number, progress: Progress | undefined): CopyProgress {
+/** The progress towards `most` bytes of blobs and manifests: what exists already, or is mounted, is not sent and does not count. */
+export function createCopyProgress(most: number, progress: Progress | undefined): CopyProgress {
   const zero = (): Counts => ({ copied: 0, existed: 0, mounted: 0 });
   const underWay = new Map<string, number>();
   const blobs = zero();
   const bytes = zero();
   let done = 0;
+  let total = most;
   progress?.(0, total);
 
   function advance(by: number): void {
     if (by <= 0) return;
     done = Math.min(total, done + by);
+    progress?.(done, total);
+  }
+
+  function remove(existing: number): void {
+    if (existing <= 0) return;
+    total = Math.max(done, total - existing);
     progress?.(done, total);
   }
 
@@ -45,8 +56,12 @@ export function createCopyProgress(total: number, progress: Progress | undefined
       bytes[outcome] += blob.size;
       const before = underWay.get(blob.digest) ?? 0;
       underWay.delete(blob.digest);
-      advance(blob.size - before);
+      if (outcome === 'copied') return advance(blob.size - before);
+      remove(blob.size - before);
     },
-    manifests: advance,
+    manifests(sent, existed) {
+      remove(existed);
+      advance(sent);
+    },
   };
 }

@@ -80,7 +80,7 @@ async function copyEnds(copy: FileCopy, { info, expected, origin, present }: Fil
   const { destination, signal } = copy;
   const mediaType = mediaTypeOf(copy, info);
   if (present !== undefined) {
-    copy.progress?.(present.size, present.size);
+    copy.progress?.(0, 0);
     return result(present, mediaType, 'existed', []);
   }
   let identity: FileIdentity | undefined;

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
-import { bytesText, printable, printableLines } from '#shared/base/errors';
+import { printable, printableLines } from '#shared/base/errors';
 import { artifactWorkflows, type KubeEvent, parseProgress } from '#shared/domain';
 import { type Key, query } from '#shared/kubernetes/client';
 import { orderActions } from '../../core/order-actions.ts';
-import { type Pace, secondsText } from '../../model/pace.ts';
+import { type Pace, paceText } from '../../model/pace.ts';
 import type { Minute } from '../../model/throughput.ts';
 import { type ArtifactNode, type OrderTree, type VersionNode, whyOf } from '../../model/tree.ts';
 import { percentOf } from '../../model/tree-rows.ts';
@@ -100,7 +100,7 @@ function progressBar({ name, progress }: ArtifactNode, pace: Pace | undefined): 
   const known = parseProgress(progress);
   if (!known) return html``;
   const percent = percentOf(progress);
-  const rate = pace ? `, ${bytesText(pace.bytesPerSecond)}/s, ${secondsText(pace.secondsLeft)} left` : '';
+  const rate = pace ? `, ${paceText(pace, progress)}` : '';
   return html`<br><progress value="${known.done}" max="${known.total}" aria-label="progress of ${printable(name)}">${percent}</progress> ${percent}${rate}`;
 }
 
