@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Pair } from 'yaml';
 import { printableLines } from '#shared/base/errors';
 import type { Order } from '#shared/domain';
 import { dryRunAll, ordersIn } from '../core/dry-run.ts';
@@ -24,7 +25,7 @@ export function diffCommand(io: Io): Command {
       const cluster = await connect(io, globalOptions(command));
       const [{ createTwoFilesPatch }, { stringify }] = await Promise.all([import('diff'), import('yaml')]);
       const shown = (order: Order | undefined) =>
-        order === undefined ? '' : stringify(ownPart(order), { lineWidth: 0 });
+        order === undefined ? '' : stringify(ownPart(order), { lineWidth: 0, sortMapEntries: byKey });
       let isDifferent = false;
       for (const { file, live, next } of await dryRunAll(io, cluster, given)) {
         const [before, after] = [shown(live), shown(next)];
@@ -44,6 +45,13 @@ export function diffCommand(io: Io): Command {
       }
       if (isDifferent) throw new Failure(exitCodes.no);
     });
+}
+
+/** The order of keys is no difference: both sides have that of the alphabet, with the name of an artifact first. */
+function byKey({ key: a }: Pair, { key: b }: Pair): number {
+  const [left, right] = [String(a), String(b)];
+  if (left === right) return 0;
+  return left === 'name' || (right !== 'name' && left < right) ? -1 : 1;
 }
 
 function coloured(io: Io, line: string): string {
