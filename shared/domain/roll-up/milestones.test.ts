@@ -179,6 +179,12 @@ describe('the milestones of an Order', () => {
     expect(lastMilestone(first)).not.toBe(lastMilestone(second));
   });
 
+  it('are none of one whose status only says that nobody has seen it', () => {
+    const unseen = { ...one, status: { observedGeneration: -1 } };
+    expect(announced(one, unseen)).toEqual([]);
+    expect(announced(unseen, rolled(one, [{}]))).toEqual(['accepted 1 2026-01-02T03:04:05Z']);
+  });
+
   it('are none of one that is being deleted', () => {
     for (const status of [done, running]) {
       const before = edited(rolled(one, [status]), 2);
