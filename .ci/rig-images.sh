@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# rig-images.sh: gives the rig what the manifests name (it has no registry and no storage class): our image, etcd's, the
-# tests' registry, web server, S3 storage and scanner, what the bench compares with, and volumes whose data outlives an installation: one for overlays/dev, three
-# for overlays/production, one for the bundles of a team.
+# rig-images.sh: imports into the rig's node what the manifests refer to, since the rig has no registry and no storage class: the
+# images of ARC, etcd, of the tests' registry, web server, S3 storage and scanner, and of the bench's baseline; and volumes that
+# outlive an installation: one for overlays/dev, three for overlays/production, one for the bundles of a team.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${RIG:?}" "${REGISTRY_TOOLS:?}" "${STORAGE_TOOLS:?}"
-rig=$(cd ../shared/rig && pwd)
 export KUBECONFIG="$RIG/kubeconfig" PATH="$RIG/bin:$PATH:/usr/sbin:/sbin"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,16 +17,16 @@ import "$work/bare-hono.tar"
 binary() { # NAME DESTINATION PROGRAM : an image of one static program
   mkdir -p "$work/image$(dirname "$2")" "$work/image/tmp"
   cp "$3" "$work/image$2"
-  IMAGE_USER=0 bash "$rig/image.sh" "$1" "$work/image" "$2"
+  IMAGE_USER=0 test/rig/image.sh "$1" "$work/image" "$2"
   rm -rf "$work/image"
 }
 binary registry.k8s.io/etcd:3.6.5-0 /usr/local/bin/etcd "$RIG/bin/etcd"
 binary dev.local/registry:test /registry "$REGISTRY_TOOLS/registry"
 binary dev.local/versitygw:test /versitygw "$STORAGE_TOOLS/versitygw"
-# BusyBox is what it is called.
+# BusyBox acts as the program of its name.
 binary dev.local/httpd:test /httpd "$(command -v busybox)"
 
-# A scanner as an operator makes one: Grype, a database, and the script of the examples.
+# A scanner as operators build it: Grype, a database, and the script of the examples.
 scanner="$work/scanner"
 mkdir -p "$scanner/bin" "$scanner/tmp"
 cp "$(command -v busybox)" "$scanner/bin/busybox"
@@ -35,11 +34,11 @@ for name in sh basename; do ln -s busybox "$scanner/bin/$name"; done
 cp "$REGISTRY_TOOLS/grype" "$scanner/bin/grype"
 cp knative/examples/scan-with-grype.sh "$scanner/scan"
 "$REGISTRY_TOOLS/grype-db" "$scanner/db" musl '< 1.2.4-r2' CVE-2024-0001 critical
-bash "$rig/image.sh" dev.local/scanner:test "$scanner" /scan
+test/rig/image.sh dev.local/scanner:test "$scanner" /scan
 
-# A class keeps the volumes of the two overlays apart, whose claims are called alike: Kubernetes binds a volume to the claim it
-# names without a look at the class.
-volume() { # NAME FOLDER SIZE CLASS [CLAIM] : a folder of the node, for that claim of namespace/name alone
+# The claims of the two overlays have the same names: the storage class keeps their volumes apart. No `claimRef` there, since
+# Kubernetes binds a volume to the claim it names without comparing classes.
+volume() { # NAME FOLDER SIZE CLASS [NAMESPACE/CLAIM] : a folder of the node, reserved for CLAIM if given
   local claim=""
   [ -z "${5:-}" ] || claim="claimRef: { namespace: ${5%/*}, name: ${5#*/} }"
   mkdir -p "$RIG/data/$2"
