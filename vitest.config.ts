@@ -45,7 +45,7 @@ export default defineConfig({
           isolate: false,
           include: [
             '{shared,functions,scripts,examples}/**/*.test.ts',
-            'test/{contract,conformance,bench}/**/*.test.ts',
+            'test/{contract,conformance,bench,rig}/**/*.test.ts',
           ],
         },
       },

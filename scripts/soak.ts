@@ -42,7 +42,7 @@ function besideHostileClients(): boolean {
 console.log(`soak: seed ${seed}, ${runs} times the runs of npm test`);
 const kept = test(
   { ARC_SEED: seed, ARC_RUNS: runs },
-  '--related',
+  ...['--project', 'unit', '--project', 'e2e', '--related'],
   'shared/base/testing/index.ts',
   ...positionals,
 );

@@ -1,7 +1,7 @@
 /**
  * `npm test` and its sisters: a vitest project, then one plain line `N passed, N failed, N skipped`.
  * usage: test.ts [--project unit|e2e|cluster|knative] [--related <file>] [filter ...]
- * Without `--project`: unit and e2e. `--related`: only tests that import this file, directly or by others.
+ * Without `--project`: unit. `--related`: only tests that import this file, directly or by others.
  */
 import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
@@ -9,7 +9,7 @@ import { startVitest } from 'vitest/node';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    project: { type: 'string', multiple: true, default: ['unit', 'e2e'] },
+    project: { type: 'string', multiple: true, default: ['unit'] },
     related: { type: 'string' },
   },
 });

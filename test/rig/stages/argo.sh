@@ -5,7 +5,7 @@
 upstream=$(module_dir github.com/argoproj/argo-workflows/v3 "v$ARGO_WORKFLOWS")/manifests
 executor=dev.local/argoexec:v$ARGO_WORKFLOWS
 
-kubectl create namespace argo --dry-run=client -o yaml | kubectl apply -f - > /dev/null
+kubectl apply -f "$HERE/manifests/argo-namespace.yaml" > /dev/null
 kubectl apply --server-side -k "$upstream/base/crds/minimal" > /dev/null
 kubectl kustomize "$upstream/cluster-install-no-crds/workflow-controller-rbac" |
   sed 's/^- kind: ServiceAccount$/&\n  namespace: argo/' | kubectl -n argo apply -f - > /dev/null

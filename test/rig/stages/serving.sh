@@ -24,13 +24,12 @@ manifests_in "$core/deployments" | kubectl apply -f - > /dev/null
 manifests_in "$core/webhooks" | kubectl apply -f - > /dev/null
 wait_available knative-serving webhook controller autoscaler activator
 
-configure() { # CONFIGMAP DATA
-  retry 20 kubectl -n knative-serving patch configmap "$1" --type merge --patch "{\"data\":$2}"
+configure() { # CONFIGMAP PATCH... ; repeated, since the webhook may not serve yet
+  retry 20 kubectl -n knative-serving patch configmap "$1" --type merge "${@:2}"
 }
-configure config-network '{"ingress-class":"rig.ingress.networking.knative.dev"}'
-configure config-domain '{"rig.test":""}'
-# 6 s is the shortest window that the autoscaler accepts.
-configure config-autoscaler '{"stable-window":"6s","scale-to-zero-grace-period":"3s"}'
+configure config-network --patch '{"data": {"ingress-class": "rig.ingress.networking.knative.dev"}}'
+configure config-domain --patch '{"data": {"rig.test": ""}}'
+configure config-autoscaler --patch-file "$HERE/manifests/short-windows.yaml"
 manifests_in "$core" | kubectl apply -f - > /dev/null || true # the cache object of queue-proxy, of a kind without a controller
 
 require_free ingress "$INGRESS_PORT"
