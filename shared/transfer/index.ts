@@ -1,5 +1,8 @@
 /** Moves artifacts between registries by digest: the OCI client, the image copier and the closed set of failures. */
 
+export { type Comparison, compareArtifact } from './artifact/compare-artifact.ts';
+export { copyArtifact, type Ends } from './artifact/copy-artifact.ts';
+export { parsePrivateKey, parsePublicKeys } from './attest/detached-signature.ts';
 export {
   type Batch,
   BatchError,
@@ -12,7 +15,6 @@ export {
   type ItemResult,
   summed,
 } from './batch/copy-batch.ts';
-export { matchesGlob } from './batch/glob.ts';
 export { selectTags } from './batch/tag-list.ts';
 export type { TagSelection } from './batch/tag-selection.ts';
 export type { ExportItem, ExportOptions, ExportResult } from './bundle/export-bundle.ts';
@@ -21,7 +23,7 @@ export { type Bundles, loadBundles } from './bundle/load-bundles.ts';
 export type { Bundle } from './bundle/read-bundle.ts';
 export type { Receipt } from './bundle/receipt.ts';
 export type { BundleRecord } from './bundle/record.ts';
-export { parsePrivateKey, parsePublicKeys } from './bundle/signature.ts';
+export { blobContent, readBlob } from './content/blob-content.ts';
 export type {
   BlobSink,
   BlobSource,
@@ -30,14 +32,17 @@ export type {
   Referrer,
   Stored,
 } from './content/content.ts';
+export type { FileSink, FileSource } from './content/file.ts';
+export { type Descriptor, type Manifest, parseManifest } from './content/manifest.ts';
+export { placeName } from './content/own-manifests.ts';
 export { parsePlatforms, platformSubset } from './content/platform-subset.ts';
-export { blobContent, readBlob } from './copy/blob-content.ts';
-export { type Comparison, compareArtifact } from './copy/compare-artifact.ts';
-export { copyArtifact, type Ends } from './copy/copy-artifact.ts';
+export { putBlob } from './content/put-blob.ts';
+export { type FileComparison, planFile, verifyFile } from './copy/compare-file.ts';
 export { copyBlob } from './copy/copy-blob.ts';
+export { copyFile, type FileEnds, type NamedFile } from './copy/copy-file.ts';
 export type { Counts, Progress } from './copy/copy-progress.ts';
+export { fileContent } from './copy/file-content.ts';
 export { type CopyOptions, type CopyResult, inSession, type Opening } from './copy/in-session.ts';
-export { putBlob } from './copy/put-blob.ts';
 export { type EndpointCredentials, secretsOfEndpoint } from './credentials/credentials.ts';
 export {
   exitCodes,
@@ -46,13 +51,7 @@ export {
   TransferError,
   throwIfStopped,
 } from './errors/transfer-error.ts';
-export { type FileComparison, planFile, verifyFile } from './files/compare-file.ts';
-export { copyFile, type FileEnds, type NamedFile } from './files/copy-file.ts';
-export type { FileSink, FileSource } from './files/file.ts';
-export { fileContent } from './files/file-content.ts';
 export { localSink, localSource } from './files/local-file.ts';
-export type { FileLocation } from './files/location.ts';
-export { ociFile, ociFileSink } from './files/oci-file.ts';
 export { openWebSink, openWebSource } from './files/web.ts';
 export type { ChartLocation, OpenedChart } from './helm/chart.ts';
 export { type NamedImage, namedImage } from './helm/image-name.ts';
@@ -65,16 +64,16 @@ export type { RetryPolicy } from './http/retry.ts';
 export { splitLayout } from './layout/image-layouts.ts';
 export { layoutSink } from './layout/layout-sink.ts';
 export { type LayoutName, layoutSource } from './layout/layout-source.ts';
-export { type Descriptor, type Manifest, parseManifest } from './oci/manifest.ts';
+export { ociFile, ociFileSink } from './oci/oci-file.ts';
 export { registrySink, registrySource } from './oci/registry-content.ts';
 export type { Repository } from './oci/repository.ts';
 export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
 export { type ImageLocation, openSession, type Session, type SessionOptions } from './oci/session.ts';
-export { placeName } from './policy/own-manifests.ts';
 export { type NamedPolicy, type Policies, type Policy, policiesIn } from './policy/policy.ts';
 export { authenticatedReasons, reachableReasons } from './probe/finding.ts';
 export { type ProbeRequest, type ProbeResult, probeServer } from './probe/probe.ts';
 export { digestOf, isDigest } from './reference/digest.ts';
+export { matchesGlob } from './reference/glob.ts';
 export { type ImageAddress, resolveAddress, type TlsSettings } from './reference/image-address.ts';
 export { entryName, hasFiles, landingEntry, landingName, movedName } from './reference/landing.ts';
 export {
@@ -88,3 +87,4 @@ export {
 } from './reference/reference.ts';
 export { isAwsStorage } from './s3/place.ts';
 export { openS3Sink, openS3Source } from './s3/s3.ts';
+export type { FileLocation } from './servers/location.ts';

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
-import { signBytes } from '../bundle/signature.ts';
 import { inTotoMessage, inTotoType } from '../policy/signature.ts';
+import { signBytes } from './detached-signature.ts';
 import type { Statement } from './statement.ts';
 
 /** A statement as it is attached to an image. */

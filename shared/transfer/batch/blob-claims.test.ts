@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContentSink } from '../content/content.ts';
-import type { Descriptor } from '../oci/manifest.ts';
+import type { Descriptor } from '../content/manifest.ts';
 import { createBlobClaims } from './blob-claims.ts';
 
 const blob: Descriptor = { mediaType: 'x', digest: `sha256:${'0'.repeat(64)}`, size: 1 };

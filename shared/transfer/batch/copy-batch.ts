@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { eachBounded } from '#shared/base/async';
+import { copyEnds, type Ends } from '../artifact/copy-artifact.ts';
 import type { ContentSink } from '../content/content.ts';
-import { copyEnds, type Ends } from '../copy/copy-artifact.ts';
+import { bytesOf, type CopyPlan, planCopy } from '../content/plan.ts';
 import type { Counts } from '../copy/copy-progress.ts';
 import { type CopyOptions, type CopyResult, inSession, type Opening } from '../copy/in-session.ts';
-import { bytesOf, type CopyPlan, planCopy } from '../copy/plan.ts';
 import { type FailureReason, stopped, TransferError } from '../errors/transfer-error.ts';
 import { createBlobClaims } from './blob-claims.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { matchesGlob } from './glob.ts';
+import { matchesGlob } from '../reference/glob.ts';
 import { matchingTags, newestTags } from './select-tags.ts';
 import type { TagSelection } from './tag-selection.ts';
 

@@ -1,6 +1,6 @@
 import { TransferError } from '../errors/transfer-error.ts';
 import { newestFirst, type SemVer, versionOf, versionRange } from '../helm/versions.ts';
-import { matchesGlob } from './glob.ts';
+import { matchesGlob } from '../reference/glob.ts';
 import type { TagSelection } from './tag-selection.ts';
 
 interface Candidate {

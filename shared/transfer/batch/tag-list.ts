@@ -1,6 +1,6 @@
 import { mapBounded } from '#shared/base/async';
+import { readBlob } from '../content/blob-content.ts';
 import { createdIn } from '../content/created.ts';
-import { readBlob } from '../copy/blob-content.ts';
 import type { Opening } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { registrySource } from '../oci/registry-content.ts';

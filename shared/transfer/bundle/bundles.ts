@@ -1,4 +1,11 @@
 /** All that programs need of bundles, behind `loadBundles`. */
+
+export {
+  isSigned,
+  readPrivateKey,
+  readPublicKeys,
+  signBytes,
+} from '../attest/detached-signature.ts';
 export { exportBundle, recordedName, recordFileOf } from './export-bundle.ts';
 export { importBundle } from './import-bundle.ts';
 export { partSizeOf } from './part-size.ts';
@@ -6,10 +13,4 @@ export { findParts, IncompleteBundle, partName, partsOfFile } from './parts.ts';
 export { readBundle } from './read-bundle.ts';
 export { importsIn, joinedReceipt, parseReceipt, receiptOf, saveReceipt, tellsOf } from './receipt.ts';
 export { bundleDigest, maxRecordBytes, parseRecord } from './record.ts';
-export {
-  isSigned,
-  readPrivateKey,
-  readPublicKeys,
-  signBytes,
-} from './signature.ts';
 export { bundleSize } from './tar-size.ts';

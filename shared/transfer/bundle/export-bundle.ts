@@ -3,16 +3,17 @@ import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { bundleRecord } from '#shared/domain/address';
+import { copyArtifact } from '../artifact/copy-artifact.ts';
+import { signBytes } from '../attest/detached-signature.ts';
 import type { ContentSink, ContentSource } from '../content/content.ts';
-import { copyArtifact } from '../copy/copy-artifact.ts';
+import type { Descriptor } from '../content/manifest.ts';
+import { planCopy } from '../content/plan.ts';
 import type { CopyOptions, Opening } from '../copy/in-session.ts';
-import { planCopy } from '../copy/plan.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type LayoutFiles, layoutFiles, markerText } from '../layout/layout-files.ts';
 import { indexOf, nameOf, readIndex } from '../layout/layout-index.ts';
 import { layoutSink } from '../layout/layout-sink.ts';
 import { type KnownReferrers, layoutSource } from '../layout/layout-source.ts';
-import type { Descriptor } from '../oci/manifest.ts';
 import { digestOf } from '../reference/digest.ts';
 import { formatReference, type ImageName } from '../reference/reference.ts';
 import { partName } from './parts.ts';
@@ -28,7 +29,6 @@ import {
   recordName,
   signatureName,
 } from './record.ts';
-import { signBytes } from './signature.ts';
 import { fileOf, type TarFile, writeTar } from './write-tar.ts';
 
 /** One artifact to export. */

@@ -7,13 +7,13 @@ import { extract, type Header, pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fc, runs } from '#shared/base/testing';
 import { seedImage, startRegistry } from '../../local/registry/index.ts';
+import { signBytes } from '../attest/detached-signature.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import { parseImageName } from '../reference/reference.ts';
 import { exportBundle } from './export-bundle.ts';
 import { IncompleteBundle } from './parts.ts';
 import { readBundle } from './read-bundle.ts';
 import { parseRecord } from './record.ts';
-import { signBytes } from './signature.ts';
 
 interface File {
   header: Partial<Header> & Pick<Header, 'name'>;

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type ExtractEvents, extract } from 'tar-stream';
+import { isSigned } from '../attest/detached-signature.ts';
 import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 import { type LayoutReader, markerText } from '../layout/layout-files.ts';
 import { digestOf, hashFor } from '../reference/digest.ts';
@@ -14,7 +15,6 @@ import {
   recordName,
   signatureName,
 } from './record.ts';
-import { isSigned } from './signature.ts';
 
 /** A bundle that was verified from its first to its last byte. */
 export interface Bundle {

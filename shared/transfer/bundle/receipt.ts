@@ -1,13 +1,13 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import * as z from 'zod';
+import { signBytes } from '../attest/detached-signature.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from '../reference/digest.ts';
 import { writeWhole } from './export-bundle.ts';
 import type { ImportedItem } from './import-bundle.ts';
 import type { Bundle } from './read-bundle.ts';
 import { parseAs } from './record.ts';
-import { signBytes } from './signature.ts';
 
 const digest = z.string().refine(isDigest, 'must be a sha256 or sha512 digest');
 const text = z.string().max(1000);

@@ -1,5 +1,5 @@
 import type { BodySource, ByteStream } from '../http/body.ts';
-import type { Descriptor, Manifest } from '../oci/manifest.ts';
+import type { Descriptor, Manifest } from './manifest.ts';
 
 /** A repository of a registry. Blobs can be mounted from one repository into another one of the same `origin`. */
 export interface RegistryPlace {

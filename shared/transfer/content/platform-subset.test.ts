@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { defaultRetry } from '../http/retry.ts';
-import { ociIndex, parseManifest } from '../oci/manifest.ts';
 import { digestOf } from '../reference/digest.ts';
 import type { ContentSource } from './content.ts';
+import { ociIndex, parseManifest } from './manifest.ts';
 import { parsePlatforms, platformSubset } from './platform-subset.ts';
 
 const imageType = 'application/vnd.oci.image.manifest.v1+json';

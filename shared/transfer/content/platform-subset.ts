@@ -1,9 +1,9 @@
 import { isRecord } from '#shared/base/meta';
-import { readBlob } from '../copy/blob-content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import { type Descriptor, type Manifest, parseManifest } from '../oci/manifest.ts';
+import { readBlob } from './blob-content.ts';
 import type { ContentSource } from './content.ts';
+import { type Descriptor, type Manifest, parseManifest } from './manifest.ts';
 
 /** `os/architecture[/variant]` of the OCI image specification, such as `linux/arm/v7`. Without a variant it stands for all of them. */
 type Platform = readonly [os: string, architecture: string, variant?: string];

@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { blobContent, readBlob } from '../content/blob-content.ts';
 import type { BlobSink, BlobSource } from '../content/content.ts';
+import type { Descriptor } from '../content/manifest.ts';
+import { createSpool } from '../content/spool.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
-import type { Descriptor } from '../oci/manifest.ts';
-import { blobContent, readBlob } from './blob-content.ts';
-import { createSpool } from './spool.ts';
 
 /** How the destination got a blob: it had it already, it mounted it from another repository, or it received the bytes. */
 export type BlobOutcome = 'existed' | 'mounted' | 'copied';

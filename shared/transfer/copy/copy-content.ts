@@ -1,14 +1,14 @@
 import { mapBounded } from '#shared/base/async';
 import type { ContentSink, ContentSource } from '../content/content.ts';
+import type { Descriptor, Manifest } from '../content/manifest.ts';
+import type { CopyPlan } from '../content/plan.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { sharedTagKind } from '../reference/digest.ts';
 import { copyBlob } from './copy-blob.ts';
 import type { CopyProgress } from './copy-progress.ts';
 import { keepAttachment, taggedAlone } from './keep-attachment.ts';
 import { createLargeTurns } from './large-turns.ts';
-import type { CopyPlan } from './plan.ts';
 
 const parallel = 8;
 /** So many of the large blobs are sent at a time where that helps. */

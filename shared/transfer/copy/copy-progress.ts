@@ -1,4 +1,4 @@
-import type { Descriptor } from '../oci/manifest.ts';
+import type { Descriptor } from '../content/manifest.ts';
 import type { BlobOutcome } from './copy-blob.ts';
 
 /** Numbers of blobs, or of their bytes, by how they came to be at the destination. */

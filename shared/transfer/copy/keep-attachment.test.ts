@@ -2,13 +2,13 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, repositoryOf, seedImage, startRegistry } from '../../local/registry/index.ts';
-import { ociIndex, ociManifest } from '../oci/manifest.ts';
+import { compareArtifact } from '../artifact/compare-artifact.ts';
+import { copyArtifact } from '../artifact/copy-artifact.ts';
+import { ociIndex, ociManifest } from '../content/manifest.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import { digestOf, digestTag } from '../reference/digest.ts';
 import { copyImage } from '../testing/copy-image.ts';
 import { type Attachment, attach, payloadLayer, payloadOf, signed } from '../testing/signing.ts';
-import { compareArtifact } from './compare-artifact.ts';
-import { copyArtifact } from './copy-artifact.ts';
 
 let source: Registry;
 let destination: Registry;

@@ -1,12 +1,12 @@
 import type { ContentSink } from '../content/content.ts';
+import type { Descriptor, Manifest } from '../content/manifest.ts';
+import type { CopyPlan } from '../content/plan.ts';
+import { putBlob } from '../content/put-blob.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { outlastWriters } from '../oci/outlast-writers.ts';
 import { digestOf } from '../reference/digest.ts';
 import { type AttachmentMerge, mergeAttachments } from './merge-attachments.ts';
-import type { CopyPlan } from './plan.ts';
-import { putBlob } from './put-blob.ts';
 
 /** An attachment of the source, and its tag. */
 export type Attachment = CopyPlan['tagged'][number];

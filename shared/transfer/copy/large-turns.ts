@@ -1,6 +1,6 @@
 import { createSemaphore } from '#shared/base/async';
+import type { Descriptor } from '../content/manifest.ts';
 import { stopped } from '../errors/transfer-error.ts';
-import type { Descriptor } from '../oci/manifest.ts';
 
 /**
  * When the large blobs of a copy are sent. What a worker that is killed has sent of the blobs under way is sent again, so they go one after the

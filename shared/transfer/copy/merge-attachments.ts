@@ -1,6 +1,6 @@
 import { canonicalJson, isRecord } from '#shared/base/meta';
+import { type Manifest, maxManifestBytes, ociIndex, parseManifest } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { type Manifest, maxManifestBytes, ociIndex, parseManifest } from '../oci/manifest.ts';
 import { digestOf, sharedTagKind } from '../reference/digest.ts';
 
 /** How an attachment of the source comes to a tag that has another one. */

@@ -3,11 +3,11 @@ import os from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pause } from '#shared/base/async';
 import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
+import { copyArtifact } from '../artifact/copy-artifact.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
 import { digestTag } from '../reference/digest.ts';
 import { attach, payloadLayer, payloadOf, signed } from '../testing/signing.ts';
-import { copyArtifact } from './copy-artifact.ts';
 
 const signal = new AbortController().signal;
 const options = { signal, workDir: os.tmpdir(), retry: { attempts: 1, baseMs: 1, maxMs: 2 } };

@@ -1,6 +1,6 @@
 import { isRecord } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { Lend } from '../identity/kept.ts';
+import type { Lend } from './kept.ts';
 
 /** Credentials that clouds lend for the identity of a pod. */
 export type LentCredentials =

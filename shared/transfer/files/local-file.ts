@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
+import type { FileInfo, FileSink, FileSource, FileUpload } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { FileInfo, FileSink, FileSource, FileUpload } from './file.ts';
 
 /** A file of this machine as the source of a copy: its digest is proven, as it is computed here. */
 export function localSource(file: string): FileSource {

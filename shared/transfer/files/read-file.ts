@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { bytesText } from '#shared/base/errors';
+import type { FileIdentity, FileSource, OpenFile } from '../content/file.ts';
 import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 import { countAttempts, type RetryPolicy } from '../http/retry.ts';
-import type { FileIdentity, FileSource, OpenFile } from './file.ts';
 
 export interface FileReading {
   source: FileSource;

@@ -2,7 +2,7 @@ import { parseChallenges } from '../auth/challenge.ts';
 import type { EndpointCredentials } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
-import type { Signer } from './file-server.ts';
+import type { Signer } from '../servers/file-server.ts';
 
 export interface WebAuthOptions {
   endpoint: string;

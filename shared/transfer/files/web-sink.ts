@@ -1,12 +1,12 @@
 import { bytesText } from '#shared/base/errors';
+import type { FileIdentity, FileSink, FileSource, FileUpload } from '../content/file.ts';
+import { finished } from '../copy/copy-file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import { finished } from './copy-file.ts';
-import type { FileIdentity, FileSink, FileSource, FileUpload } from './file.ts';
-import type { FileServer } from './file-server.ts';
+import type { FileServer } from '../servers/file-server.ts';
+import { infoOf } from '../servers/response-info.ts';
+import { webFile } from '../servers/web-file.ts';
 import { readFile } from './read-file.ts';
-import { infoOf } from './response-info.ts';
-import { webFile } from './web-file.ts';
 
 export interface WebSinkOptions {
   send: FileServer;

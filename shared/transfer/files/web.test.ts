@@ -1,12 +1,12 @@
 import os from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
+import { copyFile } from '../copy/copy-file.ts';
 import type { SessionOptions } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
+import type { FileLocation } from '../servers/location.ts';
 import { startFaultServer } from '../testing/fault-server.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
 import { startWebServer, type WebServer, type WebServerOptions } from '../testing/web-server.ts';
-import { copyFile } from './copy-file.ts';
-import type { FileLocation } from './location.ts';
 import { openWebSink, openWebSource } from './web.ts';
 
 const running: Pick<WebServer, 'close'>[] = [];

@@ -1,12 +1,12 @@
+import type { FileSink, FileSource } from '../content/file.ts';
 import { accountOf } from '../credentials/account.ts';
 import { secretsOfEndpoint } from '../credentials/credentials.ts';
 import type { Session } from '../oci/session.ts';
-import type { FileSink, FileSource } from './file.ts';
-import { createFileServer } from './file-server.ts';
+import { createFileServer } from '../servers/file-server.ts';
+import { type FileLocation, labelOf } from '../servers/location.ts';
+import { webFile } from '../servers/web-file.ts';
 import { fileURL } from './file-url.ts';
-import { type FileLocation, labelOf } from './location.ts';
 import { createWebAuth } from './web-auth.ts';
-import { webFile } from './web-file.ts';
 import { webSink } from './web-sink.ts';
 
 /** A file of an HTTP or WebDAV server to read. Throws a config TransferError. */

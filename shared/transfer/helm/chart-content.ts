@@ -1,8 +1,8 @@
-import { readBlob } from '../copy/blob-content.ts';
+import { readBlob } from '../content/blob-content.ts';
+import type { Descriptor, Manifest } from '../content/manifest.ts';
 import type { Opening } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { fileURL } from '../files/file-url.ts';
-import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
 import type { ChartLocation, OpenedChart } from './chart.ts';

@@ -1,4 +1,4 @@
-import { type Descriptor, type Manifest, parseManifest } from '../oci/manifest.ts';
+import { type Descriptor, type Manifest, parseManifest } from '../content/manifest.ts';
 import { digestOf } from '../reference/digest.ts';
 import { byKey, type ChartMetadata, goJson, metadataJson } from './chart-metadata.ts';
 

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
-import { copyArtifact } from '../copy/copy-artifact.ts';
+import { copyArtifact } from '../artifact/copy-artifact.ts';
 import { registrySink } from '../oci/registry-content.ts';
 import type { Policy } from '../policy/policy.ts';
 import { digestOf } from '../reference/digest.ts';

@@ -3,13 +3,13 @@ import type { Masker } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import type { S3Credentials } from '../credentials/credentials.ts';
 import type { LentCredentials } from '../credentials/docker-config.ts';
-import type { Advice } from '../files/failures.ts';
+import type { Lent } from '../credentials/kept.ts';
+import type { Advice } from '../http/file-failures.ts';
 import type { HttpClient } from '../http/http-client.ts';
-import { elements, rootOf, textOf } from '../s3/xml.ts';
+import { elements, rootOf, textOf } from '../http/xml.ts';
 import { type AwsRole, regionOf } from './aws-role.ts';
 import { busy, exchange, unusable } from './exchange.ts';
 import { jsonOf } from './json.ts';
-import type { Lent } from './kept.ts';
 import { type PodToken, readPodToken } from './pod-token.ts';
 
 /** What a role of AWS is assumed with. */

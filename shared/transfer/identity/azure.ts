@@ -1,14 +1,14 @@
 import { type Masker, printable } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import type { LentCredentials } from '../credentials/docker-config.ts';
+import type { Lent } from '../credentials/kept.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { Advice } from '../files/failures.ts';
+import type { Advice } from '../http/file-failures.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { type AzureClient, logins, nameOf } from './azure-client.ts';
 import { exchange, unusable } from './exchange.ts';
 import type { AzureDomain } from './hosts.ts';
 import { claimsOf, jsonOf } from './json.ts';
-import type { Lent } from './kept.ts';
 import { type PodToken, readPodToken } from './pod-token.ts';
 
 /** What a client of Azure signs in with. */

@@ -1,7 +1,7 @@
 import { printable } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { Advice } from '../files/failures.ts';
 import { readBody } from '../http/body.ts';
+import type { Advice } from '../http/file-failures.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { parseRetryAfter } from '../http/retry.ts';
 

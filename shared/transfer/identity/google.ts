@@ -2,12 +2,12 @@ import type { Masker } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import { secretsOf } from '../credentials/credentials.ts';
 import type { LentCredentials } from '../credentials/docker-config.ts';
-import type { Advice } from '../files/failures.ts';
+import type { Lent } from '../credentials/kept.ts';
+import type { Advice } from '../http/file-failures.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { exchange, unusable } from './exchange.ts';
 import { type GoogleConfig, jwtType, readGoogleConfig, tokenURL } from './google-config.ts';
 import { jsonOf } from './json.ts';
-import type { Lent } from './kept.ts';
 import { readPodToken } from './pod-token.ts';
 
 /** What a pod is somebody for Google with. */

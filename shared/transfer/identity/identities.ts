@@ -1,12 +1,12 @@
 import type { Masker } from '#shared/base/errors';
 import type { S3Credentials } from '../credentials/credentials.ts';
 import type { LentCredentials, RegistryCredentials } from '../credentials/docker-config.ts';
+import { kept, type Lend } from '../credentials/kept.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 import { awsRole } from './aws-role.ts';
 import { azureClient, nameOf } from './azure-client.ts';
 import { type CloudRegistry, cloudRegistry, cloudStorage, hasOwnTrust } from './hosts.ts';
-import { kept, type Lend } from './kept.ts';
 
 /** What clouds lend a pod for its identity, at their own servers and for Endpoints that name no credentials. */
 export interface Identities {

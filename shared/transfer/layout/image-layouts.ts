@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { planCopy } from '../copy/plan.ts';
-import { imagesOf } from '../policy/own-manifests.ts';
+import { imagesOf } from '../content/own-manifests.ts';
+import { planCopy } from '../content/plan.ts';
 import { marker, markerText } from './layout-files.ts';
 import { indexOf } from './layout-index.ts';
 import { layoutSource } from './layout-source.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Descriptor, Manifest } from '../oci/manifest.ts';
-import { maxManifestBytes, ociIndex, parseManifest } from '../oci/manifest.ts';
+import type { Descriptor, Manifest } from '../content/manifest.ts';
+import { maxManifestBytes, ociIndex, parseManifest } from '../content/manifest.ts';
 import { checkMarker, type LayoutFiles, type LayoutReader, marker } from './layout-files.ts';
 
 /** The annotation that names an entry of index.json (image specification, annotations.md). */

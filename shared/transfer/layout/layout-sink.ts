@@ -7,7 +7,7 @@ import {
   type Manifest,
   maxManifestBytes,
   parseManifest,
-} from '../oci/manifest.ts';
+} from '../content/manifest.ts';
 import { isDigest } from '../reference/digest.ts';
 import { type LayoutFiles, layoutFiles } from './layout-files.ts';
 import { namedEntry, readIndex, withEntry, writeIndex } from './layout-index.ts';

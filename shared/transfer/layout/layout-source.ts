@@ -1,6 +1,5 @@
 import { buffer } from 'node:stream/consumers';
 import type { ContentSource, Referrer } from '../content/content.ts';
-import { TransferError } from '../errors/transfer-error.ts';
 import {
   type Descriptor,
   isManifestType,
@@ -8,8 +7,9 @@ import {
   maxManifestBytes,
   ociIndex,
   parseManifest,
-} from '../oci/manifest.ts';
-import { createManifestBounds } from '../oci/manifest-bounds.ts';
+} from '../content/manifest.ts';
+import { createManifestBounds } from '../content/manifest-bounds.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 import { attachedTags, digestTag, sharedTagKind } from '../reference/digest.ts';
 import { type LayoutReader, layoutFiles } from './layout-files.ts';
 import { namedEntry, nameOf, readIndex } from './layout-index.ts';

@@ -1,6 +1,12 @@
+import {
+  type Descriptor,
+  type Manifest,
+  maxManifestBytes,
+  ociIndex,
+  parseManifest,
+} from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestTag } from '../reference/digest.ts';
-import { type Descriptor, type Manifest, maxManifestBytes, ociIndex, parseManifest } from './manifest.ts';
 import { outlastWriters } from './outlast-writers.ts';
 import { fallbackList } from './referrer-finder.ts';
 import type { Repository } from './repository.ts';

@@ -1,6 +1,6 @@
 import { isRecord } from '#shared/base/meta';
+import { maxManifestBytes } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { maxManifestBytes } from './manifest.ts';
 import { nextPage } from './next-page.ts';
 import type { RegistryClient, RegistryResponse } from './registry-client.ts';
 

@@ -1,8 +1,8 @@
 import type { ContentSource, Referrer } from '../content/content.ts';
+import { type Descriptor, type Manifest, ociIndex } from '../content/manifest.ts';
+import { createManifestBounds } from '../content/manifest-bounds.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { attachedTags, digestTag } from '../reference/digest.ts';
-import { type Descriptor, type Manifest, ociIndex } from './manifest.ts';
-import { createManifestBounds } from './manifest-bounds.ts';
 import type { Repository } from './repository.ts';
 
 export type ReferrerFinder = ContentSource['findReferrers'];

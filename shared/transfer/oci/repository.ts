@@ -1,15 +1,15 @@
 import type { BlobSink, BlobSource, OpenBlob, Stored } from '../content/content.ts';
-import { TransferError } from '../errors/transfer-error.ts';
-import { byteCount } from '../http/body.ts';
-import type { ImageAddress } from '../reference/image-address.ts';
-import { isTag } from '../reference/reference.ts';
 import {
   acceptedManifests,
   type Descriptor,
   type Manifest,
   maxManifestBytes,
   parseManifest,
-} from './manifest.ts';
+} from '../content/manifest.ts';
+import { TransferError } from '../errors/transfer-error.ts';
+import { byteCount } from '../http/body.ts';
+import type { ImageAddress } from '../reference/image-address.ts';
+import { isTag } from '../reference/reference.ts';
 import { nextPage } from './next-page.ts';
 import { readPages, stringsIn } from './pages.ts';
 import type { RegistryClient, RegistryRequest, RegistryResponse } from './registry-client.ts';

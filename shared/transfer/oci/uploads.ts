@@ -1,8 +1,8 @@
 import type { BlobSink } from '../content/content.ts';
+import type { Descriptor } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type BodySource, byteCount } from '../http/body.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
-import type { Descriptor } from './manifest.ts';
 import type { RegistryClient, RegistryRequest, RegistryResponse } from './registry-client.ts';
 import { reportedDigest } from './reported-digest.ts';
 

@@ -1,14 +1,14 @@
 import { mapBounded } from '#shared/base/async';
 import { isRecord } from '#shared/base/meta';
+import { readBlob } from '../content/blob-content.ts';
 import type { ContentSource } from '../content/content.ts';
 import { createdIn } from '../content/created.ts';
-import { readBlob } from '../copy/blob-content.ts';
-import { bytesOf, type CopyPlan } from '../copy/plan.ts';
+import type { Descriptor, Manifest } from '../content/manifest.ts';
+import { imagesOf, ownManifests, placeName } from '../content/own-manifests.ts';
+import { bytesOf, type CopyPlan } from '../content/plan.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import type { Descriptor, Manifest } from '../oci/manifest.ts';
 import { digestTag } from '../reference/digest.ts';
-import { imagesOf, ownManifests, placeName } from './own-manifests.ts';
 import { type Facts, judge, type Policies, type Policy, policiesIn } from './policy.ts';
 import { noReports, type Reports } from './reports.ts';
 import { sbomTypes } from './sbom.ts';

@@ -1,4 +1,4 @@
-import { matchesGlob } from '../batch/glob.ts';
+import { matchesGlob } from '../reference/glob.ts';
 import type { ScanReport } from './scan-report.ts';
 import { type RequiredSigners, type SignedBy, unsigned } from './signers.ts';
 import { type ScannedImage, tooManyFindings, unscanned, type VulnerabilityRule } from './vulnerabilities.ts';

@@ -1,5 +1,5 @@
 import { printable } from '#shared/base/errors';
-import { matchesGlob } from '../batch/glob.ts';
+import { matchesGlob } from '../reference/glob.ts';
 import { type Keyless, keyOf, type Signature, type Verdict, verdictOn } from './signature.ts';
 
 /** Whose signature counts: a public key as PEM, or who has a certificate. */

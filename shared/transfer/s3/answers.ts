@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Advice } from '../files/failures.ts';
-import { elements, rootOf, textOf } from './xml.ts';
+import type { Advice } from '../http/file-failures.ts';
+import { elements, rootOf, textOf } from '../http/xml.ts';
 
 /** The error in the body of an answer. */
 export interface S3Error {

@@ -1,12 +1,12 @@
 import { webcrypto } from 'node:crypto';
 import { escapeName } from '#shared/domain/address';
+import type { FileInfo, FileUpload } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { FileInfo, FileUpload } from '../files/file.ts';
-import type { FileServer, ServerRequest } from '../files/file-server.ts';
-import { infoOf } from '../files/response-info.ts';
-import type { Dialect } from '../files/web-file.ts';
 import { inChunks } from '../http/body.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
+import type { FileServer, ServerRequest } from '../servers/file-server.ts';
+import { infoOf } from '../servers/response-info.ts';
+import type { Dialect } from '../servers/web-file.ts';
 import { readFailure, s3Error } from './answers.ts';
 import type { S3Place } from './place.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createSemaphore } from '#shared/base/async';
+import type { FileUpload } from '../content/file.ts';
 import { stopped, TransferError } from '../errors/transfer-error.ts';
-import type { FileUpload } from '../files/file.ts';
 import { completion, etagOf, newestUpload, partsOf, type StoredPart, uploadIdOf } from './answers.ts';
 import { type Answer, ask, askAtLength, metadataOf, noBytes, type S3Object, withQuery } from './bucket.ts';
 import { mostParts, parallelParts } from './parts.ts';

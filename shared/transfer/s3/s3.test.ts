@@ -1,11 +1,11 @@
 import os from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
-import { copyFile } from '../files/copy-file.ts';
-import type { FileSource } from '../files/file.ts';
-import type { FileLocation } from '../files/location.ts';
+import type { FileSource } from '../content/file.ts';
+import { copyFile } from '../copy/copy-file.ts';
 import { openWebSource } from '../files/web.ts';
 import type { Session } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
+import type { FileLocation } from '../servers/location.ts';
 import type { FaultServer } from '../testing/fault-server.ts';
 import { type S3Server, type S3ServerOptions, startS3Server } from '../testing/s3-server.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';

@@ -1,12 +1,12 @@
 import { bytesText } from '#shared/base/errors';
+import type { FileInfo, FileSink, FileSource, FileUpload } from '../content/file.ts';
 import { accountOf } from '../credentials/account.ts';
 import { secretsOfEndpoint } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { FileInfo, FileSink, FileSource, FileUpload } from '../files/file.ts';
-import { createFileServer, type FileServer } from '../files/file-server.ts';
-import { type FileLocation, labelOf } from '../files/location.ts';
-import { webFile } from '../files/web-file.ts';
 import type { Session } from '../oci/session.ts';
+import { createFileServer, type FileServer } from '../servers/file-server.ts';
+import { type FileLocation, labelOf } from '../servers/location.ts';
+import { webFile } from '../servers/web-file.ts';
 import { readFailure } from './answers.ts';
 import { ask, askAtLength, metadataOf, noBytes, type S3Object, s3Dialect, withQuery } from './bucket.ts';
 import { MultipartUpload, type PartSender } from './multipart.ts';

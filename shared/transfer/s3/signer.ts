@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AwsV4Signer } from 'aws4fetch';
 import type { EndpointCredentials, S3Credentials } from '../credentials/credentials.ts';
+import type { Lend } from '../credentials/kept.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { ServerRequest, Signer } from '../files/file-server.ts';
-import type { Lend } from '../identity/kept.ts';
+import type { ServerRequest, Signer } from '../servers/file-server.ts';
 import { s3Error } from './answers.ts';
 
 /** SHA-256 of no bytes. */

@@ -1,4 +1,4 @@
-import { copyArtifact } from '../copy/copy-artifact.ts';
+import { copyArtifact } from '../artifact/copy-artifact.ts';
 import type { CopyOptions, CopyResult } from '../copy/in-session.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import type { ImageLocation } from '../oci/session.ts';

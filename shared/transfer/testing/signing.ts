@@ -1,6 +1,6 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { type Registry, repositoryOf } from '../../local/registry/index.ts';
-import { ociManifest, parseManifest } from '../oci/manifest.ts';
+import { ociManifest, parseManifest } from '../content/manifest.ts';
 import { digestOf, digestTag } from '../reference/digest.ts';
 
 /** Where an attachment of a manifest is found: under cosign's tag, or as a referrer. */

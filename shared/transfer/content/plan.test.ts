@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, startRegistry } from '../../local/registry/index.ts';
-import { ociIndex } from '../oci/manifest.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import { openSession, type Session } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
+import { ociIndex } from './manifest.ts';
 import { planCopy } from './plan.ts';
 
 const image = 'application/vnd.oci.image.manifest.v1+json';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FileInfo, FileSource } from './file.ts';
+import type { FileInfo, FileSource } from '../content/file.ts';
 import type { FileServer } from './file-server.ts';
 import { infoOf, openedOf } from './response-info.ts';
 

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { printable } from '#shared/base/errors';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
-import { connectionEnd } from '../http/connection-end.ts';
-import { RefusedError } from '../http/redirect.ts';
-import { tlsProblem } from '../http/request-failures.ts';
-import { parseRetryAfter } from '../http/retry.ts';
+import { connectionEnd } from './connection-end.ts';
+import { RefusedError } from './redirect.ts';
+import { tlsProblem } from './request-failures.ts';
+import { parseRetryAfter } from './retry.ts';
 
 /** The request to a file server that failed, for its message. */
 export interface FileContext {

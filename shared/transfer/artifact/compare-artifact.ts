@@ -1,9 +1,9 @@
 import { mapBounded } from '#shared/base/async';
+import { bytesOf } from '../content/plan.ts';
+import { type CopyOptions, inSession, type Opening } from '../copy/in-session.ts';
+import { attachmentState, taggedAlone } from '../copy/keep-attachment.ts';
 import { sharedTagKind } from '../reference/digest.ts';
 import { type Ends, readEnds } from './copy-artifact.ts';
-import { type CopyOptions, inSession, type Opening } from './in-session.ts';
-import { attachmentState, taggedAlone } from './keep-attachment.ts';
-import { bytesOf } from './plan.ts';
 
 /** What of an artifact a destination lacks. Each blob and manifest counts once. */
 export interface Comparison {

@@ -1,9 +1,9 @@
-import { type CopyOptions, inSession, type Opening } from '../copy/in-session.ts';
+import type { FileIdentity, FileSource } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
+import { readFile } from '../files/read-file.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import { type FileEnds, finished, lookAtEnds } from './copy-file.ts';
-import type { FileIdentity, FileSource } from './file.ts';
-import { readFile } from './read-file.ts';
+import { type CopyOptions, inSession, type Opening } from './in-session.ts';
 
 /** One file at both ends. */
 export interface FileComparison {

@@ -1,7 +1,7 @@
-import type { BlobSink } from '../content/content.ts';
 import { inChunks } from '../http/body.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
-import type { Descriptor } from '../oci/manifest.ts';
+import type { BlobSink } from './content.ts';
+import type { Descriptor } from './manifest.ts';
 
 /** Stores bytes as a blob, unless the repository has it already. Rejects with a TransferError. */
 export async function putBlob(

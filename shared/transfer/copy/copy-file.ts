@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Progress } from '../copy/copy-progress.ts';
-import { type CopyOptions, type CopyResult, inSession, type Opening } from '../copy/in-session.ts';
+import type { FileIdentity, FileInfo, FileSink, FileSource, FileUpload } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
+import { readFile, tooLarge, wrongDigest } from '../files/read-file.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import type { FileIdentity, FileInfo, FileSink, FileSource, FileUpload } from './file.ts';
-import { readFile, tooLarge, wrongDigest } from './read-file.ts';
+import type { Progress } from './copy-progress.ts';
+import { type CopyOptions, type CopyResult, inSession, type Opening } from './in-session.ts';
 
 /** A file to copy, and what was ordered of it. */
 export interface NamedFile {

@@ -1,15 +1,15 @@
 import { bytesText } from '#shared/base/errors';
 import { attested } from '../attest/attest.ts';
 import type { ContentSink, ContentSource } from '../content/content.ts';
+import type { Manifest } from '../content/manifest.ts';
+import { bytesOf, type CopyPlan, planCopy } from '../content/plan.ts';
+import { copyContent } from '../copy/copy-content.ts';
+import { createCopyProgress } from '../copy/copy-progress.ts';
+import { type CopyOptions, type CopyResult, inSession, type Opening } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { Manifest } from '../oci/manifest.ts';
 import { applyPolicy } from '../policy/gate.ts';
 import { noReports, type ReportFile, readReports } from '../policy/reports.ts';
 import { sharedTagKind } from '../reference/digest.ts';
-import { copyContent } from './copy-content.ts';
-import { createCopyProgress } from './copy-progress.ts';
-import { type CopyOptions, type CopyResult, inSession, type Opening } from './in-session.ts';
-import { bytesOf, type CopyPlan, planCopy } from './plan.ts';
 
 /** The two ends of a copy. */
 export interface Ends {

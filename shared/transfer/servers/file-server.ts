@@ -2,12 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { stopped, type TransferError } from '../errors/transfer-error.ts';
 import { type BodySource, type ByteStream, readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
+import {
+  type Advice,
+  type FileContext,
+  fileNetworkFailure,
+  fileStatusFailure,
+} from '../http/file-failures.ts';
 import type { HttpClient, HttpRequest } from '../http/http-client.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { createReach, type Reach } from '../http/reach.ts';
 import { sendFollowing } from '../http/redirect.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
-import { type Advice, type FileContext, fileNetworkFailure, fileStatusFailure } from './failures.ts';
 
 /** One request to a file server. */
 export interface ServerRequest {

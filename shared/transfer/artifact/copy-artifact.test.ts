@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, type RegistryOptions, seedImage, startRegistry } from '../../local/registry/index.ts';
-import { ociIndex } from '../oci/manifest.ts';
+import { ociIndex } from '../content/manifest.ts';
 import { digestOf, digestTag } from '../reference/digest.ts';
 import { copyImage } from '../testing/copy-image.ts';
 

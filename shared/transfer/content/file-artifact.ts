@@ -1,6 +1,6 @@
-import { type Descriptor, type Manifest, ociManifest, parseManifest } from '../oci/manifest.ts';
 import { digestOf } from '../reference/digest.ts';
 import type { FileIdentity, FileUpload } from './file.ts';
+import { type Descriptor, type Manifest, ociManifest, parseManifest } from './manifest.ts';
 
 /** Under which ORAS and others keep the name of a file (OCI image specification, annotations). */
 const title = 'org.opencontainers.image.title';

@@ -1,13 +1,13 @@
 import path from 'node:path';
-import { putBlob } from '../copy/put-blob.ts';
-import { createSpool } from '../copy/spool.ts';
+import type { FileSink, FileSource } from '../content/file.ts';
+import { empty, emptyConfig, layerOf, manifestOf } from '../content/file-artifact.ts';
+import type { Descriptor, Manifest } from '../content/manifest.ts';
+import { putBlob } from '../content/put-blob.ts';
+import { createSpool } from '../content/spool.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
-import type { Descriptor, Manifest } from '../oci/manifest.ts';
-import type { Repository } from '../oci/repository.ts';
 import { sharedTagKind } from '../reference/digest.ts';
-import type { FileSink, FileSource } from './file.ts';
-import { empty, emptyConfig, layerOf, manifestOf } from './file-artifact.ts';
+import type { Repository } from './repository.ts';
 
 /** The one file of an OCI artifact, as ORAS and others store it: its only layer. */
 export function ociFile(repository: Repository): FileSource {

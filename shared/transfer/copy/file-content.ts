@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { ContentSource, OpenBlob } from '../content/content.ts';
-import type { Opening } from '../copy/in-session.ts';
-import { createSpool } from '../copy/spool.ts';
+import type { FileIdentity } from '../content/file.ts';
+import { empty, emptyConfig, layerOf, manifestOf } from '../content/file-artifact.ts';
+import type { Descriptor, Manifest } from '../content/manifest.ts';
+import { createSpool } from '../content/spool.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { Descriptor, Manifest } from '../oci/manifest.ts';
+import { readFile } from '../files/read-file.ts';
 import { expectedOf, mediaTypeOf, type NamedFile } from './copy-file.ts';
-import type { FileIdentity } from './file.ts';
-import { empty, emptyConfig, layerOf, manifestOf } from './file-artifact.ts';
-import { readFile } from './read-file.ts';
+import type { Opening } from './in-session.ts';
 
 /** What is known of a file before it is copied. */
 interface Known {

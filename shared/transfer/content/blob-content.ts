@@ -1,10 +1,10 @@
 import { bytesText } from '#shared/base/errors';
-import type { BlobSource } from '../content/content.ts';
 import { stopped, TransferError, throwIfStopped } from '../errors/transfer-error.ts';
 import type { ByteStream } from '../http/body.ts';
 import { countAttempts, type RetryPolicy } from '../http/retry.ts';
-import type { Descriptor } from '../oci/manifest.ts';
 import { hashFor } from '../reference/digest.ts';
+import type { BlobSource } from './content.ts';
+import type { Descriptor } from './manifest.ts';
 
 export interface BlobReading {
   source: BlobSource;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FileInfo, OpenFile } from '../content/file.ts';
 import { byteCount } from '../http/body.ts';
-import type { FileInfo, OpenFile } from './file.ts';
 import type { ServerResponse } from './file-server.ts';
 
 /** What the headers of a whole or partial response tell of the file. */

@@ -1,7 +1,7 @@
-import type { ContentSource } from '../content/content.ts';
-import type { CopyPlan } from '../copy/plan.ts';
-import type { Descriptor, Manifest } from '../oci/manifest.ts';
-import { inTotoType } from './signature.ts';
+import { inTotoType } from '../policy/signature.ts';
+import type { ContentSource } from './content.ts';
+import type { Descriptor, Manifest } from './manifest.ts';
+import type { CopyPlan } from './plan.ts';
 
 /** On the entries of an index that BuildKit adds for its attestations. */
 const attestationAnnotation = 'vnd.docker.reference.type';

@@ -1,8 +1,8 @@
 import { mapBounded } from '#shared/base/async';
-import type { ContentSource, Referrer } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { type Descriptor, isManifestType, type Manifest } from '../oci/manifest.ts';
-import { createManifestBounds, tooMuch } from '../oci/manifest-bounds.ts';
+import type { ContentSource, Referrer } from './content.ts';
+import { type Descriptor, isManifestType, type Manifest } from './manifest.ts';
+import { createManifestBounds, tooMuch } from './manifest-bounds.ts';
 
 /** The whole content of one image, read from the source before anything is written. */
 export interface CopyPlan {
