@@ -1,7 +1,7 @@
 /** Moves artifacts between registries by digest: the OCI client, the image copier and the closed set of failures. */
 
 export { type Comparison, compareArtifact } from './artifact/compare-artifact.ts';
-export { copyArtifact, type Ends } from './artifact/copy-artifact.ts';
+export { type CopyOptions, copyArtifact, type Ends } from './artifact/copy-artifact.ts';
 export { parsePrivateKey, parsePublicKeys } from './attest/detached-signature.ts';
 export {
   type Batch,
@@ -15,8 +15,8 @@ export {
   type ItemResult,
   summed,
 } from './batch/copy-batch.ts';
+export type { TagSelection } from './batch/select-tags.ts';
 export { selectTags } from './batch/tag-list.ts';
-export type { TagSelection } from './batch/tag-selection.ts';
 export type { ExportItem, ExportOptions, ExportResult } from './bundle/export-bundle.ts';
 export type { BundleDestination, ImportedItem } from './bundle/import-bundle.ts';
 export { type Bundles, loadBundles } from './bundle/load-bundles.ts';
@@ -42,7 +42,7 @@ export { copyBlob } from './copy/copy-blob.ts';
 export { copyFile, type FileEnds, type NamedFile } from './copy/copy-file.ts';
 export type { Counts, Progress } from './copy/copy-progress.ts';
 export { fileContent } from './copy/file-content.ts';
-export { type CopyOptions, type CopyResult, inSession, type Opening } from './copy/in-session.ts';
+export { type CopyResult, inSession } from './copy/in-session.ts';
 export { type EndpointCredentials, secretsOfEndpoint } from './credentials/credentials.ts';
 export {
   exitCodes,
@@ -53,7 +53,8 @@ export {
 } from './errors/transfer-error.ts';
 export { localSink, localSource } from './files/local-file.ts';
 export { openWebSink, openWebSource } from './files/web.ts';
-export type { ChartLocation, OpenedChart } from './helm/chart.ts';
+export type { OpenedChart } from './helm/chart-content.ts';
+export type { ChartLocation } from './helm/chart-repository.ts';
 export { type NamedImage, namedImage } from './helm/image-name.ts';
 export { openChart } from './helm/open-chart.ts';
 export { createAddressGuard } from './http/address-guard.ts';
@@ -68,7 +69,13 @@ export { ociFile, ociFileSink } from './oci/oci-file.ts';
 export { registrySink, registrySource } from './oci/registry-content.ts';
 export type { Repository } from './oci/repository.ts';
 export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
-export { type ImageLocation, openSession, type Session, type SessionOptions } from './oci/session.ts';
+export {
+  type ImageLocation,
+  type Opening,
+  openSession,
+  type Session,
+  type SessionOptions,
+} from './oci/session.ts';
 export { type NamedPolicy, type Policies, type Policy, policiesIn } from './policy/policy.ts';
 export { authenticatedReasons, reachableReasons } from './probe/finding.ts';
 export { type ProbeRequest, type ProbeResult, probeServer } from './probe/probe.ts';

@@ -1,9 +1,10 @@
 import { mapBounded } from '#shared/base/async';
 import { bytesOf } from '../content/plan.ts';
-import { type CopyOptions, inSession, type Opening } from '../copy/in-session.ts';
+import { inSession } from '../copy/in-session.ts';
 import { attachmentState, taggedAlone } from '../copy/keep-attachment.ts';
 import { sharedTagKind } from '../reference/digest.ts';
-import { type Ends, readEnds } from './copy-artifact.ts';
+import { type Ends, readEnds, type CopyOptions } from './copy-artifact.ts';
+import type { Opening } from '../oci/session.ts';
 
 /** What of an artifact a destination lacks. Each blob and manifest counts once. */
 export interface Comparison {

@@ -1,15 +1,29 @@
 import { bytesText } from '#shared/base/errors';
-import { attested } from '../attest/attest.ts';
+import { type Attesting, attested } from '../attest/attest.ts';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import type { Manifest } from '../content/manifest.ts';
 import { bytesOf, type CopyPlan, planCopy } from '../content/plan.ts';
 import { copyContent } from '../copy/copy-content.ts';
 import { createCopyProgress } from '../copy/copy-progress.ts';
-import { type CopyOptions, type CopyResult, inSession, type Opening } from '../copy/in-session.ts';
+import { type CopyResult, inSession, type RunOptions } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
+import type { Opening } from '../oci/session.ts';
 import { applyPolicy } from '../policy/gate.ts';
+import type { Policies } from '../policy/policy.ts';
 import { noReports, type ReportFile, readReports } from '../policy/reports.ts';
 import { sharedTagKind } from '../reference/digest.ts';
+
+/** How an artifact is copied or compared. */
+export interface CopyOptions extends RunOptions {
+  /** An artifact that it denies is refused before any of its blobs is copied. */
+  policy?: Policies;
+  /** A folder with what scanners have written, for the policy: see `readReports`. */
+  reportsFolder?: string;
+  /** The trusted_root.json of Sigstore by which the policy judges certificates; it may be absent where no policy does. */
+  trustedRoot?: string;
+  /** The transfer, and the reports, are attested at the destination. */
+  attest?: Attesting;
+}
 
 /** The two ends of a copy. */
 export interface Ends {

@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
-import { inTotoMessage, inTotoType } from '../policy/signature.ts';
+import { inTotoType } from '../content/own-manifests.ts';
+import { inTotoMessage } from '../policy/signature.ts';
 import { signBytes } from './detached-signature.ts';
 import type { Statement } from './statement.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
 import { matchesGlob } from '../reference/glob.ts';
-import { matchingTags, newestTags } from './select-tags.ts';
-import type { TagSelection } from './tag-selection.ts';
+import { matchingTags, newestTags, type TagSelection } from './select-tags.ts';
 
 const tags = [
   '1.0.0',

@@ -1,11 +1,11 @@
 import { mapBounded } from '#shared/base/async';
 import { readBlob } from '../content/blob-content.ts';
 import { createdIn } from '../content/created.ts';
-import type { Opening } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
-import type { TagSelection } from './tag-selection.ts';
+import type { Opening } from '../oci/session.ts';
+import type { TagSelection } from './select-tags.ts';
 
 /** Most images whose age is looked at. */
 const maxTags = 1000;

@@ -1,13 +1,14 @@
 import { mapBounded } from '#shared/base/async';
-import { copyArtifact } from '../artifact/copy-artifact.ts';
+import { type CopyOptions, copyArtifact } from '../artifact/copy-artifact.ts';
 import type { BlobSource, ContentSink, ContentSource } from '../content/content.ts';
 import type { Descriptor } from '../content/manifest.ts';
 import { planCopy } from '../content/plan.ts';
 import { copyBlob } from '../copy/copy-blob.ts';
 import type { Counts } from '../copy/copy-progress.ts';
-import { type CopyOptions, inSession, type Opening } from '../copy/in-session.ts';
+import { inSession } from '../copy/in-session.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { type KnownReferrers, sourceIn } from '../layout/layout-source.ts';
+import type { Opening } from '../oci/session.ts';
 import { type ImageName, parseImageName } from '../reference/reference.ts';
 import type { Bundle } from './read-bundle.ts';
 import type { BundleItem, RequiredBlob } from './record.ts';

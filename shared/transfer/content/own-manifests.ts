@@ -1,10 +1,11 @@
-import { inTotoType } from '../policy/signature.ts';
 import type { ContentSource } from './content.ts';
 import type { Descriptor, Manifest } from './manifest.ts';
 import type { CopyPlan } from './plan.ts';
 
 /** On the entries of an index that BuildKit adds for its attestations. */
 const attestationAnnotation = 'vnd.docker.reference.type';
+/** Of the layers of attestations, and the payload type of an envelope around one (in-toto/attestation, "Envelope"). */
+export const inTotoType = 'application/vnd.in-toto+json';
 
 /** The name by which users know a place: Docker Hub is served by another host than the one that they write. */
 export function placeName({

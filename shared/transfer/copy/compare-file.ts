@@ -1,9 +1,10 @@
 import type { FileIdentity, FileSource } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { readFile } from '../files/read-file.ts';
+import { finished, readFile } from '../files/read-file.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import { type FileEnds, finished, lookAtEnds } from './copy-file.ts';
-import { type CopyOptions, inSession, type Opening } from './in-session.ts';
+import type { Opening } from '../oci/session.ts';
+import { type FileEnds, lookAtEnds } from './copy-file.ts';
+import { inSession, type RunOptions } from './in-session.ts';
 
 /** One file at both ends. */
 export interface FileComparison {
@@ -17,7 +18,7 @@ export interface FileComparison {
 
 /** Says what `copyFile` would do, and reads no content where that does not. Rejects with a TransferError. */
 export function planFile(
-  options: CopyOptions,
+  options: RunOptions,
   open: (opening: Opening) => Promise<FileEnds>,
 ): Promise<FileComparison> {
   return inSession(options, async (opening) => {
@@ -34,7 +35,7 @@ export function planFile(
 
 /** Compares the content of both ends: each is read, unless its server has proof of the digest. Rejects with a TransferError. */
 export function verifyFile(
-  options: CopyOptions,
+  options: RunOptions,
   open: (opening: Opening) => Promise<FileEnds>,
 ): Promise<FileComparison> {
   return inSession(options, async (opening) => {

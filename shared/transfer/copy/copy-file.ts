@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { FileIdentity, FileInfo, FileSink, FileSource, FileUpload } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { readFile, tooLarge, wrongDigest } from '../files/read-file.ts';
+import { finished, readFile, tooLarge, wrongDigest } from '../files/read-file.ts';
 import type { RetryPolicy } from '../http/retry.ts';
+import type { Opening } from '../oci/session.ts';
 import type { Progress } from './copy-progress.ts';
-import { type CopyOptions, type CopyResult, inSession, type Opening } from './in-session.ts';
+import { type CopyResult, inSession, type RunOptions } from './in-session.ts';
 
 /** A file to copy, and what was ordered of it. */
 export interface NamedFile {
@@ -40,7 +41,7 @@ const usableType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w.+-]{1,40}=[\w.+"-]{
  * whose message contains no credentials.
  */
 export function copyFile(
-  options: CopyOptions,
+  options: RunOptions,
   open: (opening: Opening) => Promise<FileEnds>,
 ): Promise<CopyResult> {
   return inSession(options, async (opening) => {
@@ -50,12 +51,12 @@ export function copyFile(
 }
 
 /** What `copyFile` would do between these ends: `present` is the file, if the destination has it. */
-export function lookAtEnds(options: CopyOptions, ends: FileEnds, opening: Opening): Promise<FileLook> {
+export function lookAtEnds(options: RunOptions, ends: FileEnds, opening: Opening): Promise<FileLook> {
   return look(copyOf(options, ends, opening));
 }
 
 function copyOf(
-  { maxBytes = Number.MAX_SAFE_INTEGER, verify = false, progress }: CopyOptions,
+  { maxBytes = Number.MAX_SAFE_INTEGER, verify = false, progress }: RunOptions,
   ends: FileEnds,
   { session, signal }: Opening,
 ): FileCopy {
@@ -156,14 +157,6 @@ async function identityOf(
     if (caught instanceof TransferError && caught.reason === 'permanent') return undefined;
     throw caught;
   });
-}
-
-/** Reads to the end and returns the generator's result. */
-export async function finished<T>(generator: AsyncGenerator<unknown, T>): Promise<T> {
-  for (;;) {
-    const next = await generator.next();
-    if (next.done === true) return next.value;
-  }
 }
 
 /** Copies within the storage that has both ends, if there is one. The content is read and verified first, unless the storage has proof. */

@@ -7,8 +7,8 @@ import type { Descriptor, Manifest } from '../content/manifest.ts';
 import { createSpool } from '../content/spool.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { readFile } from '../files/read-file.ts';
+import type { Opening } from '../oci/session.ts';
 import { expectedOf, mediaTypeOf, type NamedFile } from './copy-file.ts';
-import type { Opening } from './in-session.ts';
 
 /** What is known of a file before it is copied. */
 interface Known {

@@ -1,21 +1,11 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Attesting } from '../attest/attest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { openSession, type Session, type SessionOptions } from '../oci/session.ts';
-import type { Policies } from '../policy/policy.ts';
+import { type Opening, openSession, type SessionOptions } from '../oci/session.ts';
 import type { Counts, Progress } from './copy-progress.ts';
 
-/** What both ends of a copy are opened with. */
-export interface Opening {
-  /** Connections, limits and masked secrets that both ends share. */
-  session: Session;
-  /** A folder for large files on their way; the copy removes it. */
-  folder: string;
-  signal: AbortSignal;
-}
-
-export interface CopyOptions extends SessionOptions {
+/** What every run of a copy or comparison is started with. */
+export interface RunOptions extends SessionOptions {
   signal: AbortSignal;
   /** Called with the bytes done, which never fall, and their total. */
   progress?: Progress;
@@ -25,14 +15,6 @@ export interface CopyOptions extends SessionOptions {
   maxBytes?: number;
   /** True: every blob is looked for at the destination, and sent where it is lost, although the destination has the manifests that list it. */
   verify?: boolean;
-  /** An artifact that it denies is refused before any of its blobs is copied. */
-  policy?: Policies;
-  /** A folder with what scanners have written, for the policy: see `readReports`. */
-  reportsFolder?: string;
-  /** The trusted_root.json of Sigstore by which the policy judges certificates; it may be absent where no policy does. */
-  trustedRoot?: string;
-  /** The transfer, and the reports, are attested at the destination. */
-  attest?: Attesting;
 }
 
 /** The result of a copy. `bytes` and `blobs` count each distinct blob once. */
@@ -55,7 +37,7 @@ const maxWarningLength = 300;
  * credentials; nor do the warnings of the result.
  */
 export async function inSession<Result extends { warnings: string[] }>(
-  options: CopyOptions,
+  options: RunOptions,
   copy: (opening: Opening) => Promise<Result>,
 ): Promise<Result> {
   const { signal, workDir } = options;

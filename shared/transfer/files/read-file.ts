@@ -168,3 +168,11 @@ function unbounded({ label }: FileSource): TransferError {
   const message = `The server does not tell the size of ${label}, so that a broken connection would look like its end: set spec.sha256.`;
   return new TransferError('config', message);
 }
+
+/** Reads to the end and returns the generator's result. */
+export async function finished<T>(generator: AsyncGenerator<unknown, T>): Promise<T> {
+  for (;;) {
+    const next = await generator.next();
+    if (next.done === true) return next.value;
+  }
+}

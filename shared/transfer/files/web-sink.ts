@@ -1,12 +1,11 @@
 import { bytesText } from '#shared/base/errors';
 import type { FileIdentity, FileSink, FileSource, FileUpload } from '../content/file.ts';
-import { finished } from '../copy/copy-file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { FileServer } from '../servers/file-server.ts';
 import { infoOf } from '../servers/response-info.ts';
 import { webFile } from '../servers/web-file.ts';
-import { readFile } from './read-file.ts';
+import { finished, readFile } from './read-file.ts';
 
 export interface WebSinkOptions {
   send: FileServer;

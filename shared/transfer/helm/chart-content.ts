@@ -1,18 +1,27 @@
 import { readBlob } from '../content/blob-content.ts';
+import type { ContentSource } from '../content/content.ts';
 import type { Descriptor, Manifest } from '../content/manifest.ts';
-import type { Opening } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { fileURL } from '../files/file-url.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
-import type { ChartLocation, OpenedChart } from './chart.ts';
+import type { Opening } from '../oci/session.ts';
 import { readChartArchive } from './chart-archive.ts';
-import { chartImages, metadataOf } from './chart-images.ts';
+import { type ChartImages, chartImages, metadataOf } from './chart-images.ts';
 import { chartConfigType, chartImage, chartLayerType, chartTag } from './chart-manifest.ts';
-import { downloadChart, maxArchiveBytes } from './chart-repository.ts';
+import { type ChartLocation, downloadChart, maxArchiveBytes } from './chart-repository.ts';
 import { chartSource } from './chart-source.ts';
 import { selectVersion } from './select-version.ts';
 import { versionOf } from './versions.ts';
+
+/** A chart to copy. */
+export interface OpenedChart {
+  source: ContentSource;
+  /** Its version, as a tag. */
+  tag: string;
+  /** The images that it names, with `overrides` merged over its values. Rejects with a TransferError. */
+  images(overrides: Readonly<Record<string, unknown>>): Promise<ChartImages>;
+}
 
 /** Of charts that Helm wrote before 3.7. */
 const oldLayerType = 'application/tar+gzip';

@@ -5,12 +5,22 @@ import { fileURL } from '../files/file-url.ts';
 import { readFile } from '../files/read-file.ts';
 import { createWebAuth } from '../files/web-auth.ts';
 import { createReach } from '../http/reach.ts';
-import type { Session } from '../oci/session.ts';
+import type { ImageLocation, Session } from '../oci/session.ts';
 import { createFileServer, type FileServer } from '../servers/file-server.ts';
 import { webFile } from '../servers/web-file.ts';
-import type { ChartLocation } from './chart.ts';
 import { chartEntries, type IndexedChart, indexedChart, maxIndexBytes } from './index-file.ts';
 import { selectVersion } from './select-version.ts';
+
+/** A Helm chart at an Endpoint. */
+export interface ChartLocation extends Omit<ImageLocation, 'image'> {
+  /** Its repository below a registry, such as `charts`; not used for one with an index. */
+  repo: string | undefined;
+  chart: string;
+  /** A version or a range; undefined: the newest that is no prerelease. */
+  version: string | undefined;
+  /** True for a chart repository with an index.yaml, false for a registry. */
+  indexed: boolean;
+}
 
 /** A chart as it was downloaded. */
 export interface DownloadedChart {

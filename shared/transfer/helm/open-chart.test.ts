@@ -8,7 +8,7 @@ import { digestOf } from '../reference/digest.ts';
 import { chartYaml, packChart } from '../testing/charts.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
 import { startWebServer, type WebServer, type WebServerOptions } from '../testing/web-server.ts';
-import type { ChartLocation } from './chart.ts';
+import type { ChartLocation } from './chart-repository.ts';
 import { openChart } from './open-chart.ts';
 
 const running: { close(): Promise<void> }[] = [];

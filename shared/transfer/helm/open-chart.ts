@@ -1,5 +1,6 @@
-import type { Opening } from '../copy/in-session.ts';
-import type { ChartLocation, OpenedChart } from './chart.ts';
+import type { Opening } from '../oci/session.ts';
+import type { OpenedChart } from './chart-content.ts';
+import type { ChartLocation } from './chart-repository.ts';
 
 /**
  * Opens a chart: one of a repository with an index is downloaded, checked, and becomes the image that `helm push` would make; one in a

@@ -1,5 +1,5 @@
+import { awsHost } from '#shared/domain/address';
 import type { TlsSettings } from '../reference/image-address.ts';
-import { awsHost } from '../s3/place.ts';
 
 /** A server of AWS that takes the identity of a pod. */
 export interface AwsHost {

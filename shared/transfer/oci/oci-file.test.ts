@@ -2,12 +2,12 @@ import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import { copyFile, type FileEnds } from '../copy/copy-file.ts';
-import type { Opening } from '../copy/in-session.ts';
 import { openWebSink, openWebSource } from '../files/web.ts';
 import { digestOf, digestTag } from '../reference/digest.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
 import { startWebServer, type WebServer } from '../testing/web-server.ts';
 import { ociFile, ociFileSink } from './oci-file.ts';
+import type { Opening } from './session.ts';
 
 let registry: Registry;
 let web: WebServer;

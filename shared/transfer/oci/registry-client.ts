@@ -11,6 +11,7 @@ import { createReach } from '../http/reach.ts';
 import { type Followed, sendFollowing } from '../http/redirect.ts';
 import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
+import { isDigest } from '../reference/digest.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
 
 /** One request to a registry. */
@@ -223,4 +224,10 @@ function httpRequest(
     ...(body === undefined ? {} : { body }),
     ...(request.streamed === true ? { streamed: true, lent: request.lent === true } : {}),
   };
+}
+
+/** The digest that the registry reports; undefined unless it is valid. */
+export function reportedDigest(headers: IncomingHttpHeaders): string | undefined {
+  const digest = headers['docker-content-digest'];
+  return typeof digest === 'string' && isDigest(digest) ? digest : undefined;
 }

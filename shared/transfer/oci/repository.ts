@@ -12,8 +12,12 @@ import type { ImageAddress } from '../reference/image-address.ts';
 import { isTag } from '../reference/reference.ts';
 import { nextPage } from './next-page.ts';
 import { readPages, stringsIn } from './pages.ts';
-import type { RegistryClient, RegistryRequest, RegistryResponse } from './registry-client.ts';
-import { reportedDigest } from './reported-digest.ts';
+import {
+  type RegistryClient,
+  type RegistryRequest,
+  type RegistryResponse,
+  reportedDigest,
+} from './registry-client.ts';
 import { createUploads } from './uploads.ts';
 
 /** The operations of the OCI distribution specification on one repository. Each rejects with a TransferError. */

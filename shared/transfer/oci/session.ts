@@ -1,15 +1,8 @@
-import { createMasker, type Masker } from '#shared/base/errors';
 import { accountOf } from '../credentials/account.ts';
 import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
-import { explainShortage, reworded, stopped, TransferError } from '../errors/transfer-error.ts';
-import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from '../http/http-client.ts';
-import { createLimiters, type LimiterOf } from '../http/limiter.ts';
-import { mayKnow } from '../http/reach.ts';
-import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
-import { waitsIn } from '../http/waits.ts';
-import { createIdentities, type Identities } from '../identity/identities.ts';
 import { type ImageAddress, resolveAddress, type TlsSettings } from '../reference/image-address.ts';
+import { type ConnectionOptions, type Connections, createConnections } from '../servers/connections.ts';
 import { listRepositories } from './catalog.ts';
 import { createRegistryClient, type RegistryClient } from './registry-client.ts';
 import { createRepository, type Repository } from './repository.ts';
@@ -32,36 +25,23 @@ export interface ImageLocation {
   identity?: false;
 }
 
-export interface SessionOptions {
-  retry?: Partial<RetryPolicy>;
-  timeouts?: Partial<Timeouts>;
-  /** The environment with HTTP_PROXY, HTTPS_PROXY and NO_PROXY; default: no proxy. */
-  proxyEnv?: Readonly<Record<string, string | undefined>>;
-  /** The environment in which a cloud has told a pod its identity (`createIdentities`); default: no identity. */
-  identityEnv?: Readonly<Record<string, string | undefined>>;
-  /** A folder in which workers of one machine tell one another how long a server wants no requests of an account. */
-  waitsDir?: string;
-}
+export type SessionOptions = ConnectionOptions;
 
-/** The state that the parts of one transfer share: limits per account at a host, secrets to mask, connections to close. */
-export interface Session {
-  readonly masker: Masker;
-  readonly retry: RetryPolicy;
-  /** For Endpoints without credentials at servers of clouds. */
-  readonly identities: Identities;
+/** The connections of one transfer, and clients for registries. */
+export interface Session extends Connections {
   /** A client for one repository. `actions`: `pull` or `pull,push`. Throws a config TransferError. */
   open(location: ImageLocation, actions: 'pull' | 'pull,push'): Repository;
   /** The names of the repositories below `remoteURL`, relative to it (`listRepositories`). */
   repositories(location: Omit<ImageLocation, 'image'>, signal: AbortSignal): Promise<string[]>;
-  /** Turns a caught error into one for users: the abort if there was one, with secrets masked. */
-  explain(caught: unknown, signal: AbortSignal): unknown;
-  /**
-   * A client for another HTTP server at `origin`, closed with the session. Its requests run in the slots of the account's `limiter`. The client
-   * certificate is shown to that server and to the `tokenHosts`.
-   */
-  client(tls: TlsSettings, origin: string, tokenHosts?: readonly string[]): HttpClient;
-  readonly limiter: LimiterOf;
-  close(): void;
+}
+
+/** What both ends of a copy are opened with. */
+export interface Opening {
+  /** Connections, limits and masked secrets that both ends share. */
+  session: Session;
+  /** A folder for large files on their way; the copy removes it. */
+  folder: string;
+  signal: AbortSignal;
 }
 
 const notItsOwn: RegistryCredentials = {
@@ -73,17 +53,8 @@ const anyName = 'any';
 
 /** Starts a session. It sends nothing until a repository is used. */
 export function openSession(options: SessionOptions = {}): Session {
-  const masker = createMasker();
-  const limiterOf = createLimiters(options.waitsDir === undefined ? undefined : waitsIn(options.waitsDir));
-  const retry = { ...defaultRetry, ...options.retry };
-  const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const clients: HttpClient[] = [];
-  function client(tls: TlsSettings, origin: string, tokenHosts: readonly string[] = []): HttpClient {
-    const fresh = createHttpClient(tls, timeouts, options.proxyEnv, mayKnow(origin, tokenHosts));
-    clients.push(fresh);
-    return fresh;
-  }
-  const identities = createIdentities({ env: options.identityEnv ?? {}, client, masker });
+  const connections = createConnections(options);
+  const { masker, retry, identities, client, limiter } = connections;
   function credentialsOf(
     { credentials, identity, tls }: Omit<ImageLocation, 'image'>,
     { origin, host, repository }: ImageAddress,
@@ -107,17 +78,13 @@ export function openSession(options: SessionOptions = {}): Session {
       tokenHosts: credentials.kind === 'cloud' ? [] : (location.tokenHosts ?? []),
       redirectHosts: location.redirectHosts ?? [],
       client: client(location.tls ?? {}, address.origin, location.tokenHosts),
-      limiter: limiterOf(address.origin, accountOf(credentials, location.tls)),
+      limiter: limiter(address.origin, accountOf(credentials, location.tls)),
       retry,
       masker,
     });
   }
   return {
-    masker,
-    retry,
-    identities,
-    client,
-    limiter: limiterOf,
+    ...connections,
     open(location, actions) {
       const address = resolveAddress(location.remoteURL, location.image, location.tls);
       const { repository } = address;
@@ -130,13 +97,6 @@ export function openSession(options: SessionOptions = {}): Session {
       const prefix = address.repository.slice(0, -anyName.length);
       const all = await listRepositories(address, connect(location, address, about), signal);
       return all.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
-    },
-    explain(caught, signal) {
-      const error = signal.aborted ? stopped(signal) : explainShortage(caught);
-      return error instanceof TransferError ? reworded(error, masker.apply(error.message)) : error;
-    },
-    close() {
-      for (const client of clients) client.close();
     },
   };
 }

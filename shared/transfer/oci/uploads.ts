@@ -3,8 +3,12 @@ import type { Descriptor } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type BodySource, byteCount } from '../http/body.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
-import type { RegistryClient, RegistryRequest, RegistryResponse } from './registry-client.ts';
-import { reportedDigest } from './reported-digest.ts';
+import {
+  type RegistryClient,
+  type RegistryRequest,
+  type RegistryResponse,
+  reportedDigest,
+} from './registry-client.ts';
 
 /** An upload that the registry has opened. */
 type Opened = Pick<RegistryResponse, 'headers' | 'url'>;

@@ -3,11 +3,11 @@ import { type Bundle, bundleFromJSON } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { isRecord } from '#shared/base/meta';
+import { inTotoType } from '../content/own-manifests.ts';
 import {
   type Certified,
   imageOfPayload,
   imagesOfStatement,
-  inTotoType,
   type Keyless,
   type Signature,
   statementIn,

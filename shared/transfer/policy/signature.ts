@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isRecord } from '#shared/base/meta';
+import { inTotoType } from '../content/own-manifests.ts';
 
 /** A signature as cosign attaches it, not verified yet. */
 export type Signature =
@@ -26,7 +27,6 @@ export type Verdict = 'signed' | 'signed-something-else' | 'not-signed';
 const payloadType = 'cosign container image signature';
 /** The predicate of a bundle by which `cosign sign` signs an image; attestations have others. */
 const signPredicate = 'https://sigstore.dev/cosign/sign/v1';
-export const inTotoType = 'application/vnd.in-toto+json';
 
 /** The key in a PEM. Throws for one that `publicKeyProblem` of shared/domain refuses. */
 export function keyOf(pem: string): KeyObject {

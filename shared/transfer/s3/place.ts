@@ -1,7 +1,7 @@
 import * as address from '#shared/domain/address';
 import { asConfig } from '../errors/as-config.ts';
 
-export { awsHost, inRegion, isAnywhere, isAwsStorage, type S3Place } from '#shared/domain/address';
+export { inRegion, isAnywhere, isAwsStorage, type S3Place } from '#shared/domain/address';
 
 /** As in shared/domain/address; throws a config TransferError. */
 export const s3Place = asConfig(address.s3Place);

@@ -3,7 +3,7 @@ import type { FileInfo, FileSink, FileSource, FileUpload } from '../content/file
 import { accountOf } from '../credentials/account.ts';
 import { secretsOfEndpoint } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { Session } from '../oci/session.ts';
+import type { Connections } from '../servers/connections.ts';
 import { createFileServer, type FileServer } from '../servers/file-server.ts';
 import { type FileLocation, labelOf } from '../servers/location.ts';
 import { webFile } from '../servers/web-file.ts';
@@ -20,8 +20,8 @@ const rangeBytes = 512 * 1024 ** 2;
 const unable = [400, 403, 404, 405, 412, 501];
 
 /** An object of an S3-compatible storage to read. Throws a config TransferError. */
-export function openS3Source(location: FileLocation, session: Session): FileSource {
-  const { object, storage } = objectOf(location, session);
+export function openS3Source(location: FileLocation, connections: Connections): FileSource {
+  const { object, storage } = objectOf(location, connections);
   const { send, place, label } = object;
   const within = { storage, path: place.copySource };
   return { ...webFile(send, place.url, label, s3Dialect), within };
@@ -31,8 +31,8 @@ export function openS3Source(location: FileLocation, session: Session): FileSour
  * An object of an S3-compatible storage to write. Small files are one request, others are sent in parts while they are read. The digest is
  * kept in the metadata `sha256`. Throws a config TransferError. `usual` is the size of parts in bytes.
  */
-export function openS3Sink(location: FileLocation, session: Session, usual = usualPart): FileSink {
-  const { object, storage } = objectOf(location, session);
+export function openS3Sink(location: FileLocation, connections: Connections, usual = usualPart): FileSink {
+  const { object, storage } = objectOf(location, connections);
   const { send, place, label } = object;
   const written = webFile(send, place.url, label, s3Dialect);
 
@@ -159,24 +159,24 @@ async function copyObject(
 
 function objectOf(
   { name, remoteURL, path, tls = {}, credentials, redirectHosts = [] }: FileLocation,
-  session: Session,
+  connections: Connections,
 ) {
   const keys = s3Keys(credentials, name);
-  for (const secret of secretsOfEndpoint(credentials)) session.masker.add(secret);
-  const place = s3Place(remoteURL, path, tls, keys?.region ?? session.identities.region);
+  for (const secret of secretsOfEndpoint(credentials)) connections.masker.add(secret);
+  const place = s3Place(remoteURL, path, tls, keys?.region ?? connections.identities.region);
   const origin = new URL(place.url.origin);
-  const lend = credentials === undefined ? session.identities.storage(origin.origin, tls) : undefined;
+  const lend = credentials === undefined ? connections.identities.storage(origin.origin, tls) : undefined;
   const region = isAnywhere(remoteURL) ? place.region : undefined;
   const signer = createS3Signer(
     keys ?? lend,
-    region ?? keys?.region ?? place.region ?? session.identities.region,
+    region ?? keys?.region ?? place.region ?? connections.identities.region,
   );
   const plain = createFileServer({
     endpoint: name,
     origin,
-    client: session.client(tls, origin.origin),
-    limiter: session.limiter(origin.origin, lend ? 'cloud' : accountOf(keys, tls)),
-    retry: session.retry,
+    client: connections.client(tls, origin.origin),
+    limiter: connections.limiter(origin.origin, lend ? 'cloud' : accountOf(keys, tls)),
+    retry: connections.retry,
     signer,
     ...(region !== undefined && { at: movingOnce(region, signer) }),
     redirectHosts,
@@ -184,7 +184,7 @@ function objectOf(
   });
   const isSigned = keys !== undefined || lend !== undefined;
   const send = isSigned ? findingRegion(plain, place) : plain;
-  const object: S3Object = { send, place, label: labelOf(path, place.url), retry: session.retry };
+  const object: S3Object = { send, place, label: labelOf(path, place.url), retry: connections.retry };
   return { object, storage: `${origin.origin} ${keys?.accessKeyID ?? ''}` };
 }
 

@@ -1,5 +1,5 @@
-import { copyArtifact } from '../artifact/copy-artifact.ts';
-import type { CopyOptions, CopyResult } from '../copy/in-session.ts';
+import { type CopyOptions, copyArtifact } from '../artifact/copy-artifact.ts';
+import type { CopyResult } from '../copy/in-session.ts';
 import { registrySink, registrySource } from '../oci/registry-content.ts';
 import type { ImageLocation } from '../oci/session.ts';
 
