@@ -1,12 +1,12 @@
 import { accountOf } from '../credentials/account.ts';
 import { credentialsFor, type EndpointCredentials, secretsOfEndpoint } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { fileURL } from '../files/file-url.ts';
 import { readFile } from '../files/read-file.ts';
 import { createWebAuth } from '../files/web-auth.ts';
 import { createReach } from '../http/reach.ts';
 import type { ImageLocation, Session } from '../oci/session.ts';
 import { createFileServer, type FileServer } from '../servers/file-server.ts';
+import { fileURL } from '../servers/location.ts';
 import { webFile } from '../servers/web-file.ts';
 import { chartEntries, type IndexedChart, indexedChart, maxIndexBytes } from './index-file.ts';
 import { selectVersion } from './select-version.ts';

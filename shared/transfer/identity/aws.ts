@@ -9,8 +9,7 @@ import type { HttpClient } from '../http/http-client.ts';
 import { elements, rootOf, textOf } from '../http/xml.ts';
 import { type AwsRole, regionOf } from './aws-role.ts';
 import { busy, exchange, unusable } from './exchange.ts';
-import { jsonOf } from './json.ts';
-import { type PodToken, readPodToken } from './pod-token.ts';
+import { jsonOf, type PodToken, readPodToken } from './pod-token.ts';
 
 /** What a role of AWS is assumed with. */
 export interface AwsContext {

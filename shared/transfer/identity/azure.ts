@@ -8,8 +8,7 @@ import type { HttpClient } from '../http/http-client.ts';
 import { type AzureClient, logins, nameOf } from './azure-client.ts';
 import { exchange, unusable } from './exchange.ts';
 import type { AzureDomain } from './hosts.ts';
-import { claimsOf, jsonOf } from './json.ts';
-import { type PodToken, readPodToken } from './pod-token.ts';
+import { claimsOf, jsonOf, type PodToken, readPodToken } from './pod-token.ts';
 
 /** What a client of Azure signs in with. */
 export interface AzureContext {

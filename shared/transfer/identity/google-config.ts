@@ -1,8 +1,7 @@
 import { printable } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
-import { jsonOf } from './json.ts';
-import { readSmallFile } from './pod-token.ts';
+import { jsonOf, readSmallFile } from './pod-token.ts';
 
 /** How a pod gets credentials of Google: a credential configuration of type external_account (https://google.aip.dev/auth/4117). */
 export interface GoogleConfig {

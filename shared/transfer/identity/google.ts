@@ -7,8 +7,7 @@ import type { Advice } from '../http/file-failures.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { exchange, unusable } from './exchange.ts';
 import { type GoogleConfig, jwtType, readGoogleConfig, tokenURL } from './google-config.ts';
-import { jsonOf } from './json.ts';
-import { readPodToken } from './pod-token.ts';
+import { jsonOf, readPodToken } from './pod-token.ts';
 
 /** What a pod is somebody for Google with. */
 export interface GoogleContext {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { printable } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
-import { claimsOf } from './json.ts';
 
 /** The token of a ServiceAccount, as the kubelet projects it into a pod. */
 export interface PodToken {
@@ -44,4 +44,19 @@ function subjectOf(token: string): string {
   const { sub } = claimsOf(token);
   // Not a JWT: the cloud will say so.
   return typeof sub === 'string' ? printable(sub).slice(0, 200) : 'an unknown account';
+}
+
+/** What a JWT says of itself, unverified; nothing for what is none. */
+export function claimsOf(token: string): Record<string, unknown> {
+  return jsonOf(Buffer.from(token.split('.')[1] ?? '', 'base64url'));
+}
+
+/** The object that JSON holds; an empty one for anything else. */
+export function jsonOf(bytes: Buffer): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
 }

@@ -15,10 +15,9 @@ import { certificateRefusal } from '../http/client-certificate.ts';
 import { mayKnow } from '../http/reach.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
 import { isAnywhere, s3Place } from '../s3/place.ts';
-import { askBucket, bucketRegion } from './bucket-region.ts';
 import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
 import { createProbeClient, type ProbeClient } from './probe-client.ts';
-import { s3KeysFinding } from './s3-keys.ts';
+import { askBucket, bucketRegion, s3KeysFinding } from './s3-bucket.ts';
 import { unreachable } from './unreachable.ts';
 import { withoutCredentials } from './without-credentials.ts';
 

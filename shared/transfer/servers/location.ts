@@ -1,4 +1,6 @@
+import * as address from '#shared/domain/address';
 import type { EndpointCredentials } from '../credentials/credentials.ts';
+import { asConfig } from '../errors/as-config.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 
 /** A file at an Endpoint. */
@@ -16,6 +18,9 @@ export interface FileLocation {
   /** Hosts of a registry's token service that get the credentials too (`isTrustedRealm`). */
   tokenHosts?: readonly string[];
 }
+
+/** As in shared/domain/address; throws a config TransferError. */
+export const fileURL = asConfig(address.fileURL);
 
 /** The file as it is called in messages: `file "a/b" of server host`. */
 export function labelOf(path: string, { host }: URL): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askBucket, bucketRegion } from './bucket-region.ts';
+import { askBucket, bucketRegion } from './s3-bucket.ts';
 
 /** Asks a bucket of AWS in eu-central-1, and tells at which hosts. */
 async function asked(remoteURL: string, url: string) {
