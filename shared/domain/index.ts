@@ -17,7 +17,6 @@ export {
   endpointsUsed,
   keyOf,
   rivalSelectors,
-  startSelectors,
   withDefaults,
 } from './identity/artifact.ts';
 export { isLabelValue, isObjectName, keyOfName } from './identity/names.ts';
@@ -74,6 +73,7 @@ export { deliveredCondition, undelivered, wakeRefused } from './lifecycle/delive
 export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
 export { type Hold, type HoldReason, holdReasons, needsPerson, patienceMs } from './lifecycle/holds.ts';
 export { hasEnded, isDeleting, phaseOf } from './lifecycle/phases.ts';
+export { transition } from './lifecycle/transition.ts';
 export { completedByHand, type ShortForm } from './plan/by-hand.ts';
 export { type Rerun, rerunsIn } from './plan/cause.ts';
 export {
@@ -115,7 +115,7 @@ export {
   type Rendering,
   renderConfiguration,
 } from './render/render.ts';
-export { conditionsFor, transition } from './roll-up/conditions.ts';
+export { conditionsFor } from './roll-up/conditions.ts';
 export { shownOf } from './roll-up/entry.ts';
 export {
   type Announced,
@@ -134,11 +134,6 @@ export type { Schema } from './schema/schema.ts';
 export { schemaCauses } from './schema/schema-causes.ts';
 export { type PatternMatcher, valueCauses } from './schema/value-causes.ts';
 export { featureCauses } from './settings/feature-causes.ts';
-export {
-  artifactWorkflowLimitCauses,
-  endpointLimitCauses,
-  orderLimitCauses,
-} from './settings/limit-causes.ts';
 export { namespaceLimits, writeRateLimit } from './settings/namespace-limits.ts';
 export {
   type Feature,
@@ -151,6 +146,7 @@ export {
   settingsName,
   settingsTable,
 } from './settings/settings.ts';
+export { startSelectors } from './submission/place.ts';
 export { isEndRecorded, isOverwritten, leavesRecord } from './submission/record.ts';
 export { isUnreleased, releasePatch } from './submission/release.ts';
 export {
@@ -195,6 +191,11 @@ export { countsBytes, parseProgress } from './sync/progress.ts';
 export { transferOutcome } from './sync/results.ts';
 export { isQueued, isSynced, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
+export {
+  artifactWorkflowLimitCauses,
+  endpointLimitCauses,
+  orderLimitCauses,
+} from './validation/limit-causes.ts';
 export { isNew } from './validation/order-causes.ts';
 export { specCauses } from './validation/spec-causes.ts';
 export { parseDuration } from './values/duration.ts';

@@ -14,7 +14,6 @@ import {
   likenessOf,
   policyFields,
   rivalSelectors,
-  startSelectors,
   versionKey,
   versionsAmong,
   withDefaults,
@@ -127,15 +126,6 @@ describe('versions', () => {
       `${labels.artifact}=${planned?.id},${labels.order}=order-uid`,
       `${labels.target}=${workflow.metadata.labels?.[labels.target]}`,
     ]);
-    const ofTarget = [`${labels.target}=${workflow.metadata.labels?.[labels.target]}`];
-    const first = { ...workflow, spec: { ...workflow.spec, revision: 1 } };
-    expect(startSelectors(first)).toEqual(ofTarget);
-    for (const other of [
-      { ...first, spec: { ...first.spec, revision: 2 } },
-      { ...first, status: { workflowRef: { kind: 'Workflow' as const, name: 'w', attempt: 1 } } },
-      { ...first, status: { phase: 'Cancelled' as const } },
-    ])
-      expect(startSelectors(other)).toEqual(rivalSelectors(other));
     const { labels: _, ...metadata } = workflow.metadata;
     expect(rivalSelectors({ ...workflow, metadata })).toEqual([]);
     expect(artifactIdOf({ metadata })).toBeUndefined();

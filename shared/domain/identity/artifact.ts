@@ -3,7 +3,6 @@ import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-w
 import type { Cron, Parameter, WorkflowTemplateRef } from '../kinds/common.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations, labels } from '../kinds/well-known.ts';
-import { hasEnded } from '../lifecycle/phases.ts';
 import { shortHash } from '../values/hash.ts';
 import { keyOfName } from './names.ts';
 
@@ -125,17 +124,6 @@ export function rivalSelectors({ metadata }: ArtifactWorkflow): string[] {
     ...(id === undefined || order === undefined ? [] : [`${labels.artifact}=${id},${labels.order}=${order}`]),
     ...(target === undefined ? [] : [`${labels.target}=${target}`]),
   ];
-}
-
-/**
- * Selects, of those, the ones that matter to one that is to start: before the first version of an artifact there was none, and those
- * after it wait until it has ended.
- */
-export function startSelectors(workflow: ArtifactWorkflow): string[] {
-  const { metadata, spec, status } = workflow;
-  const target = metadata.labels?.[labels.target];
-  const isFirst = spec.revision === 1 && status?.workflowRef === undefined && !hasEnded(workflow);
-  return isFirst && target !== undefined ? [`${labels.target}=${target}`] : rivalSelectors(workflow);
 }
 
 /** What finds the versions of an artifact among the children of its Order. */

@@ -1,6 +1,6 @@
 import type { Condition } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
-import { transition } from '../roll-up/conditions.ts';
+import { transition } from '../lifecycle/transition.ts';
 
 /** Reasons that ARC finds by itself; those of a server's answer are of `shared/transfer`. */
 export const validationReasons = [

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { ArcError } from '#shared/base/errors';
 import { policyParameter } from '../kinds/well-known.ts';
-import { durationProblem } from '../validation/causes.ts';
+import { durationProblem } from '../values/causes.ts';
 import { parseDuration } from '../values/duration.ts';
 import { filledText, flag, list, type Shape, someOf, type TypeOf } from '../values/shape.ts';
 

@@ -1,6 +1,6 @@
-import { isoSeconds } from '#shared/base/meta';
 import type { Condition } from '../kinds/common.ts';
 import type { OrderPhase } from '../kinds/order.ts';
+import { transition } from '../lifecycle/transition.ts';
 
 type Verdict = Record<'Ready' | 'Reconciling' | 'Stalled', boolean>;
 
@@ -41,15 +41,4 @@ export function conditionsFor(
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     }),
   );
-}
-
-/** The condition with the time of its last change of status: that of its predecessor, or now. Whole seconds. */
-export function transition(
-  before: readonly Condition[],
-  now: Date,
-  next: Omit<Condition, 'lastTransitionTime'>,
-): Condition {
-  const old = before.find(({ type }) => type === next.type);
-  const lastTransitionTime = old?.status === next.status ? old.lastTransitionTime : isoSeconds(now);
-  return { ...next, lastTransitionTime };
 }

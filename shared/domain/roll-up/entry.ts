@@ -4,13 +4,13 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact
 import type { ArtifactStatus } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { isCancelDue } from '../lifecycle/attempts.ts';
+import { cancelling, going, holdOf, preparing } from '../lifecycle/current-hold.ts';
 import { type Hold, isAbsence, isWrong, needsPerson, patienceEnd } from '../lifecycle/holds.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
 import type { CurrentVersion } from '../plan/current.ts';
 import { type Refusals, refusalFor } from '../plan/refusals.ts';
 import { largestOrderStatus, longestDigest, longestMessage, shortestMessage } from '../values/limits.ts';
 import { brief, cut } from '../values/text.ts';
-import { cancelling, going, holdOf, preparing } from './hold.ts';
 
 /** What one artifact may take in an Order's status, so that the whole object can be stored. */
 export interface EntryBudget {

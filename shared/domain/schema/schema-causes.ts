@@ -1,6 +1,6 @@
 import type { Cause } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
-import { invalid, required } from '../validation/causes.ts';
+import { invalid, required } from '../values/causes.ts';
 import { deepestNesting, longestPattern, mostSchemaNodes } from '../values/limits.ts';
 import type { Schema } from './schema.ts';
 import { type PatternMatcher, valueCauses } from './value-causes.ts';

@@ -1,6 +1,6 @@
 import type { Cause } from '#shared/base/errors';
 import { canonicalJson, isRecord } from '#shared/base/meta';
-import { quoted } from '../validation/causes.ts';
+import { quoted } from '../values/causes.ts';
 import { deepestNesting } from '../values/limits.ts';
 import { fieldSchema, isOpen, type Schema } from './schema.ts';
 

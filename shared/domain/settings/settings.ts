@@ -1,5 +1,5 @@
 import { isObjectName } from '../identity/names.ts';
-import { durationProblem, quoted } from '../validation/causes.ts';
+import { durationProblem, quoted } from '../values/causes.ts';
 import { parseDuration } from '../values/duration.ts';
 import {
   defaultHistoryLimit,

@@ -1,14 +1,25 @@
-import { compareAge, compareRevision } from '../identity/artifact.ts';
+import { compareAge, compareRevision, rivalSelectors } from '../identity/artifact.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { labels } from '../kinds/well-known.ts';
 import { isFinished, owesAttempt } from '../lifecycle/attempts.ts';
+import { holdOf } from '../lifecycle/current-hold.ts';
 import { type Hold, needsPerson } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
-import { holdOf } from '../roll-up/hold.ts';
 import { longestMessage } from '../values/limits.ts';
 import { brief, cut } from '../values/text.ts';
 
 /** Mutual exclusion at a destination: which of several ArtifactWorkflows that write to one target, or are versions of one artifact, may start. */
+
+/**
+ * Selects the rivals (`rivalSelectors`) that matter to an ArtifactWorkflow that is to start: before the first version of an artifact there
+ * was none, and those after it wait until it has ended.
+ */
+export function startSelectors(workflow: ArtifactWorkflow): string[] {
+  const { metadata, spec, status } = workflow;
+  const target = metadata.labels?.[labels.target];
+  const isFirst = spec.revision === 1 && status?.workflowRef === undefined && !hasEnded(workflow);
+  return isFirst && target !== undefined ? [`${labels.target}=${target}`] : rivalSelectors(workflow);
+}
 
 /** What an ArtifactWorkflow waits for while another one has its place. */
 export function placeInUse(workflow: ArtifactWorkflow): Hold {

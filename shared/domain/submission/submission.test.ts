@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isoSeconds } from '#shared/base/meta';
 import { fc } from '#shared/base/testing';
-import { startSelectors } from '../identity/artifact.ts';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
@@ -10,6 +9,7 @@ import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { planOrder } from '../plan/plan.ts';
 import { endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
+import { startSelectors } from './place.ts';
 import { unreleased } from './release.ts';
 import { stopGraceMs } from './stopped.ts';
 import { decideSubmission, needsRunning, type Submission } from './submission.ts';

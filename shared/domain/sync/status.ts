@@ -7,7 +7,7 @@ import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
 import { deliveryOf, isDeliveryOver, keptDelivery, quietAt, withoutDelivery } from '../lifecycle/delivery.ts';
 import { schedulesOff } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
-import { transition } from '../roll-up/conditions.ts';
+import { transition } from '../lifecycle/transition.ts';
 import { isUnreleased } from '../submission/release.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
 import { maskCredentials } from '../values/mask.ts';

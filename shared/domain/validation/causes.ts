@@ -1,17 +1,9 @@
 import type { Cause } from '#shared/base/errors';
 import { isLabelValue, isObjectName } from '../identity/names.ts';
-import { parseDuration } from '../values/duration.ts';
-import { deepestNesting, longestDuration, longestDurationMs, longestObjectName } from '../values/limits.ts';
+import { durationProblem, invalid, quoted, required } from '../values/causes.ts';
+import { deepestNesting, longestObjectName } from '../values/limits.ts';
 
 /** Checks of one field. Each returns a metav1.StatusCause for every problem, and an empty list for a valid value. */
-
-export function invalid(field: string, message: string): Cause {
-  return { reason: 'FieldValueInvalid', field, message };
-}
-
-export function required(field: string, message: string): Cause {
-  return { reason: 'FieldValueRequired', field, message: `Required value: ${message}` };
-}
 
 /** Of one list, so many problems are worked out: nobody reads more, and a list may have thousands of items. */
 const mostOfList = 101;
@@ -69,27 +61,11 @@ export function parameterCauses(
   ];
 }
 
-/** A user's value in a message: as JSON, cut to a readable length. */
-export function quoted(value: string): string {
-  return value.length <= 64 ? JSON.stringify(value) : `${JSON.stringify(value.slice(0, 60))}…`;
-}
-
 /** A duration that can be read, is not negative and at most ten years. */
 export function durationCauses(field: string, value: string | undefined): Cause[] {
   if (value === undefined) return [];
   const problem = durationProblem(value);
   return problem === undefined ? [] : [invalid(field, `Invalid value: ${quoted(value)}: ${problem}`)];
-}
-
-/** What is wrong with a duration, in words; undefined where nothing is. */
-export function durationProblem(value: string): string | undefined {
-  if (value.length > longestDuration) return `must have at most ${longestDuration} characters`;
-  const length = parseDuration(value);
-  if (length === undefined) return 'not a duration such as 90s or 1h30m';
-  if (length < 0) return 'must not be negative';
-  return length > longestDurationMs
-    ? `must be at most ten years, ${longestDurationMs / 3_600_000}h`
-    : undefined;
 }
 
 /** A reference to an object by its name: given, and a name that an object can have. */

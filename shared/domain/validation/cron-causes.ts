@@ -1,8 +1,9 @@
 import { Cron as Croner } from 'croner';
 import { ArcError, type Cause } from '#shared/base/errors';
 import type { Cron } from '../kinds/common.ts';
+import { durationProblem, invalid, quoted, required } from '../values/causes.ts';
 import { longestSchedule, mostCronSchedules } from '../values/limits.ts';
-import { durationProblem, invalid, quoted, required, templateCauses } from './causes.ts';
+import { templateCauses } from './causes.ts';
 import { whenCauses } from './when-causes.ts';
 
 /** Just before a Monday, a month and a leap year: looking from a fixed point, the answer is the same at any time of day. */

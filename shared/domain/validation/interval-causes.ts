@@ -1,8 +1,8 @@
 import { CronPattern } from 'croner';
 import type { Cause } from '#shared/base/errors';
 import type { Cron } from '../kinds/common.ts';
+import { invalid, quoted } from '../values/causes.ts';
 import { parseDuration } from '../values/duration.ts';
-import { invalid, quoted } from './causes.ts';
 import { daysOf, follow } from './schedule-days.ts';
 
 const dayMinutes = 1_440;

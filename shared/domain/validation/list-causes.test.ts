@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { order } from '../testing/objects.ts';
-import { invalid, listCauses, uniqueNames } from './causes.ts';
+import { invalid } from '../values/causes.ts';
+import { listCauses, uniqueNames } from './causes.ts';
 import { orderCauses } from './order-causes.ts';
 
 it('works out no more problems of a list than are told', () => {

@@ -3,15 +3,13 @@ import { canonicalJson, sameJson } from '#shared/base/meta';
 import { likenessOf } from '../identity/artifact.ts';
 import type { Artifact, Order, OrderSpec } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
+import { invalid, quoted, required } from '../values/causes.ts';
 import { longestDurationMs, mostSchedules } from '../values/limits.ts';
 import {
   durationCauses,
-  invalid,
   listCauses,
   nameCauses,
   queueCauses,
-  quoted,
-  required,
   templateCauses,
   uniqueNames,
 } from './causes.ts';

@@ -10,18 +10,10 @@ import { attestParameter, policyParameter } from '../kinds/well-known.ts';
 import { isFromEndpoint } from '../plan/parameters.ts';
 import { parsePolicy } from '../render/policy.ts';
 import { isHostPattern } from '../settings/hosts.ts';
+import { invalid, quoted, required } from '../values/causes.ts';
 import { parseDuration } from '../values/duration.ts';
 import { longestUrl, mostAllowedTypes, mostRedirectHosts, mostTokenHosts } from '../values/limits.ts';
-import {
-  durationCauses,
-  invalid,
-  nameCauses,
-  parameterCauses,
-  queueCauses,
-  quoted,
-  required,
-  templateCauses,
-} from './causes.ts';
+import { durationCauses, nameCauses, parameterCauses, queueCauses, templateCauses } from './causes.ts';
 import { cronCauses } from './cron-causes.ts';
 import { pinCauses, schemaClashCauses } from './spec-causes.ts';
 import { artifactTypeWithoutEffect } from './without-effect.ts';

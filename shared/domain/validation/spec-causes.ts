@@ -3,8 +3,8 @@ import { isRecord, type Json } from '#shared/base/meta';
 import type { Parameter } from '../kinds/common.ts';
 import { type Clash, clashAmong, clashOf, clashText, fieldOf, parameterName } from '../plan/parameters.ts';
 import type { Schema } from '../schema/schema.ts';
+import { invalid, quoted } from '../values/causes.ts';
 import { deepestNesting, mostSchemaNodes } from '../values/limits.ts';
-import { invalid, quoted } from './causes.ts';
 
 /** Fields of artifacts that become one parameter: a template would see one of the values, and a worker the other. */
 

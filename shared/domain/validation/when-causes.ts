@@ -1,6 +1,6 @@
 import type { Cause } from '#shared/base/errors';
+import { invalid, quoted } from '../values/causes.ts';
 import { longestSchedule } from '../values/limits.ts';
-import { invalid, quoted } from './causes.ts';
 
 /**
  * What a condition of Argo's CronWorkflow may be made of: counts and the last time of the schedule itself, numbers, comparisons. Argo's

@@ -5,8 +5,8 @@ import type { Cron, RetryPolicy } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Order } from '../kinds/order.ts';
 import { isFromEndpoint } from '../plan/parameters.ts';
+import { quoted } from '../values/causes.ts';
 import { parseDuration } from '../values/duration.ts';
-import { quoted } from './causes.ts';
 
 /** Fields that are accepted and have no effect beside others of the same object: each is told, so that nobody relies on it. */
 

@@ -1,10 +1,10 @@
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { tenantAccount } from '../kinds/well-known.ts';
-import { isCancelDue, missingAccount, owesAttempt } from '../lifecycle/attempts.ts';
-import { type Hold, isHoldReason, schedulesOff } from '../lifecycle/holds.ts';
-import { phaseOf } from '../lifecycle/phases.ts';
 import { giveNamespace } from '../values/give-namespace.ts';
 import { brief } from '../values/text.ts';
+import { isCancelDue, missingAccount, owesAttempt } from './attempts.ts';
+import { type Hold, isHoldReason, schedulesOff } from './holds.ts';
+import { phaseOf } from './phases.ts';
 
 /** Of an artifact that has no Workflow yet, and that nothing holds up. */
 export const preparing: Hold = { reason: 'Preparing', message: 'its Workflow is being prepared' };

@@ -3,12 +3,12 @@ import { canonicalJson, sameJson } from '#shared/base/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Order } from '../kinds/order.ts';
-import { invalid, quoted } from '../validation/causes.ts';
-import { intervalCauses } from '../validation/interval-causes.ts';
-import { isNew } from '../validation/order-causes.ts';
+import { allowsHost } from '../settings/hosts.ts';
+import type { SettingKey, Settings } from '../settings/settings.ts';
+import { invalid, quoted } from '../values/causes.ts';
 import { shortestCronIntervalMs } from '../values/limits.ts';
-import { allowsHost } from './hosts.ts';
-import type { SettingKey, Settings } from './settings.ts';
+import { intervalCauses } from './interval-causes.ts';
+import { isNew } from './order-causes.ts';
 
 /** What an operator's limits refuse of a valid object. What an update leaves alone is not judged anew. */
 

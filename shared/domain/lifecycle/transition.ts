@@ -1,0 +1,13 @@
+import { isoSeconds } from '#shared/base/meta';
+import type { Condition } from '../kinds/common.ts';
+
+/** The condition with the time of its last change of status: that of its predecessor, or now. Whole seconds. */
+export function transition(
+  before: readonly Condition[],
+  now: Date,
+  next: Omit<Condition, 'lastTransitionTime'>,
+): Condition {
+  const old = before.find(({ type }) => type === next.type);
+  const lastTransitionTime = old?.status === next.status ? old.lastTransitionTime : isoSeconds(now);
+  return { ...next, lastTransitionTime };
+}
