@@ -8,13 +8,13 @@ export { type Delivery, type Destination, parseTriggers, type Trigger } from './
 export { startCronController } from './cron/cron-controller.ts';
 // Workflows of one pod, run as child processes.
 export { type Executor, type ExecutorOptions, startExecutor } from './executor/executor.ts';
-export { createLiveLogs, type LiveLogs } from './executor/live-logs.ts';
 export type { Programs } from './executor/programs.ts';
 // The garbage collector and the namespace controller.
 export { type GarbageCollectorOptions, type StoredKind, startGarbageCollector } from './garbage/collector.ts';
 // The kinds of a cluster that the standalone serves beside ARC's own.
 export { accessReviewKinds } from './kinds/access-reviews.ts';
 export { clusterKinds, clusterKindsWith } from './kinds/cluster-kinds.ts';
+export { createLiveLogs, type LiveLogs } from './kinds/live-logs.ts';
 // Kubernetes RBAC evaluated from manifests (docs/decisions/0015-standalone-enforces-rbac.md).
 export { type RulesOf, rbacAuthorizer, rbacRules } from './rbac/authorizer.ts';
 export { withComponent } from './rbac/component.ts';

@@ -1,7 +1,7 @@
 import { isOwnedBy, isoSeconds, ownerReference } from '#shared/base/meta';
 import { isCompleted, type Workflow } from '../executor/workflow.ts';
+import { parseSchedule } from '../kinds/schedule.ts';
 import type { CronWorkflow, CronWorkflowStatus } from './cron-workflow.ts';
-import { parseSchedule } from './schedule.ts';
 
 /** How late a run may start where startingDeadlineSeconds does not say: a timer is never quite punctual. */
 const usualLatenessMs = 10_000;

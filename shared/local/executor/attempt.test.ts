@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeApi } from '../../kubernetes/client/testing/fake-api/fake-api.ts';
+import { createLiveLogs } from '../kinds/live-logs.ts';
 import { runAttempt, type StopReason } from './attempt.ts';
-import { notStarted } from './child.ts';
-import { createLiveLogs } from './live-logs.ts';
 import type { Plan } from './plan.ts';
+import { notStarted } from './processes/child.ts';
 
 let root = '';
 beforeEach(async () => {

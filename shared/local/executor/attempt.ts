@@ -1,9 +1,10 @@
 import { createBackoff, pause } from '#shared/base/async';
 import { ArcError, maskSecrets, shortageIn } from '#shared/base/errors';
 import type { KubeClient } from '#shared/kubernetes/client';
-import { runChild } from './child.ts';
-import type { PodLogs } from './live-logs.ts';
+import type { PodLogs } from '../kinds/live-logs.ts';
 import type { Plan, PlannedContainer } from './plan.ts';
+import { runChild } from './processes/child.ts';
+import type { Workers } from './processes/workers.ts';
 import { type Programs, programFor } from './programs.ts';
 import {
   environmentOf,
@@ -13,7 +14,6 @@ import {
   readIfThere,
   terminationLog,
 } from './run-folder.ts';
-import type { Workers } from './workers/workers.ts';
 import type { Parameter } from './workflow.ts';
 
 /** Why a run is being stopped; the reason of its AbortSignal. */

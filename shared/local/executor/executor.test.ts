@@ -7,8 +7,8 @@ import { pause } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { pods } from '#shared/domain';
 import { FakeApi } from '../../kubernetes/client/testing/fake-api/fake-api.ts';
+import { createLiveLogs, type LiveLogs } from '../kinds/live-logs.ts';
 import { type ExecutorOptions, startExecutor } from './executor.ts';
-import { createLiveLogs, type LiveLogs } from './live-logs.ts';
 import { readIfThere } from './run-folder.ts';
 import {
   clusterWorkflowTemplates,

@@ -3,13 +3,13 @@ import type { Logger } from 'pino';
 import { DelayQueue, FairQueue, type Owner, pause, systemClock } from '#shared/base/async';
 import { labels } from '#shared/domain';
 import { type Key, type KubeClient, listWatch } from '#shared/kubernetes/client';
+import type { LiveLogs } from '../kinds/live-logs.ts';
 import type { StopReason } from './attempt.ts';
-import type { LiveLogs } from './live-logs.ts';
+import { createWorkers } from './processes/workers.ts';
 import type { Programs } from './programs.ts';
 import { recoverRuns } from './recover.ts';
 import { runWorkflow } from './run.ts';
 import { dueTime } from './ttl.ts';
-import { createWorkers } from './workers/workers.ts';
 import { isCompleted, type Workflow, workflows } from './workflow.ts';
 
 export interface ExecutorOptions {

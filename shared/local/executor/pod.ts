@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { ArcError } from '#shared/base/errors';
 import type { KubeObject } from '#shared/base/meta';
 import type { Kind, KubeClient } from '#shared/kubernetes/client';
-import type { LiveLogs, PodLogs } from './live-logs.ts';
+import type { LiveLogs, PodLogs } from '../kinds/live-logs.ts';
 import type { Plan } from './plan.ts';
 import type { Attempt } from './status.ts';
 import type { Workflow } from './workflow.ts';

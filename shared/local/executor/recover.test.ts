@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { recordName } from './child.ts';
-import { startTimeOf } from './processes.ts';
+import { recordName } from './processes/child.ts';
+import { startTimeOf } from './processes/processes.ts';
 import { recoverRuns } from './recover.ts';
 
 const log = pino({ level: 'silent' });

@@ -2,8 +2,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import * as z from 'zod';
-import { recordName } from './child.ts';
-import { endSurvivors, type ProcessMark } from './processes.ts';
+import { recordName } from './processes/child.ts';
+import { endSurvivors, type ProcessMark } from './processes/processes.ts';
 import { readIfThere, runVariable } from './run-folder.ts';
 
 const markSchema = z.object({ pid: z.int().min(2), startTime: z.string() });

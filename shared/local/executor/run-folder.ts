@@ -4,6 +4,7 @@ import { ArcError } from '#shared/base/errors';
 import type { KubeClient } from '#shared/kubernetes/client';
 import { mountPaths } from '../kinds/supported.ts';
 import type { Plan, PlannedContainer } from './plan.ts';
+import { inheritedEnvironment } from './processes/inherited-environment.ts';
 import { secretsIn } from './secret-values.ts';
 import { secrets, type Volume } from './workflow.ts';
 
@@ -90,21 +91,6 @@ async function writeSecret(
 
 function isFileName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name);
-}
-
-/** Passed on from our own environment: where programs and certificates are, how to reach the network. */
-const passedOn = [
-  ...['PATH', 'LANG', 'LC_ALL', 'TZ', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
-  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
-];
-
-/** What programs inherit from our own environment. */
-export function inheritedEnvironment(
-  outer: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const name of passedOn) if (outer[name] !== undefined) env[name] = outer[name];
-  return env;
 }
 
 /** Names the run in the environment of its processes, so that survivors of a crash can be distinguished from other processes. */

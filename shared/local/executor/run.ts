@@ -6,6 +6,7 @@ import type { Key } from '#shared/kubernetes/client';
 import { type AttemptResult, runAttempt, type StopReason, stopped } from './attempt.ts';
 import { type Plan, type Planned, planWorkflow } from './plan.ts';
 import { createPod, type PodOptions, removeLeftPods } from './pod.ts';
+import type { Workers } from './processes/workers.ts';
 import type { Programs } from './programs.ts';
 import { readIfThere } from './run-folder.ts';
 import {
@@ -17,7 +18,6 @@ import {
   refusedPatch,
   startedPatch,
 } from './status.ts';
-import type { Workers } from './workers/workers.ts';
 import {
   clusterWorkflowTemplates,
   isCompleted,

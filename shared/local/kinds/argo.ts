@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { ArcError, type Cause } from '#shared/base/errors';
 import type { Column, KindDefinition, KubeObject } from '#shared/kubernetes/apiserver';
-import { parseSchedule } from '../cron/schedule.ts';
+import { parseSchedule } from './schedule.ts';
 import { unsupportedFields } from './supported.ts';
 
 const argo = { group: 'argoproj.io', version: 'v1alpha1', status: false } as const;

@@ -1,8 +1,8 @@
 import type { KindDefinition } from '#shared/kubernetes/apiserver';
-import { createLiveLogs, type LiveLogs } from '../executor/live-logs.ts';
 import { clusterWorkflowTemplates, cronWorkflows, workflows, workflowTemplates } from './argo.ts';
 import { configMaps, namespaces, serviceAccounts } from './core.ts';
 import { events } from './event.ts';
+import { createLiveLogs, type LiveLogs } from './live-logs.ts';
 import { podKind } from './pod.ts';
 import { secrets } from './secret.ts';
 

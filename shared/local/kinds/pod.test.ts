@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#shared/kubernetes/apiserver';
-import { createLiveLogs } from '../executor/live-logs.ts';
+import { createLiveLogs } from './live-logs.ts';
 import { podKind } from './pod.ts';
 
 const owner = { apiVersion: 'argoproj.io/v1alpha1', kind: 'Workflow', name: 'w', uid: 'u', controller: true };

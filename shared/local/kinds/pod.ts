@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ArcError } from '#shared/base/errors';
 import { isRecord, ownerOfKind } from '#shared/base/meta';
 import type { KindDefinition, KubeObject } from '#shared/kubernetes/apiserver';
-import type { LiveLogs, PodLogs } from '../executor/live-logs.ts';
+import type { LiveLogs, PodLogs } from './live-logs.ts';
 
 const free = { 'x-kubernetes-preserve-unknown-fields': true };
 

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildFunctions } from '../../../scripts/build/bundle.ts';
 import { workerOptions } from '../../../scripts/standalone/worker-program.ts';
-import { runChild } from '../../../shared/local/executor/child.ts';
-import { inheritedEnvironment } from '../../../shared/local/executor/run-folder.ts';
-import { createWorkers } from '../../../shared/local/executor/workers/workers.ts';
+import { runChild } from '../../../shared/local/executor/processes/child.ts';
+import { inheritedEnvironment } from '../../../shared/local/executor/processes/inherited-environment.ts';
+import { createWorkers } from '../../../shared/local/executor/processes/workers.ts';
 import { usageOf } from '../process-usage.ts';
 import { measure, type Tool } from './measured-program.ts';
 

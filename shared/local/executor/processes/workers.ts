@@ -1,5 +1,5 @@
-import type { Worker } from '../child.ts';
-import { inheritedEnvironment } from '../run-folder.ts';
+import type { Worker } from './child.ts';
+import { inheritedEnvironment } from './inherited-environment.ts';
 import { startWorker, type WorkerProcess } from './worker-process.ts';
 
 /** Processes of one program that do run after run, so that a small one does not pay for the start of a process. */

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { recordName, runChild } from '../child.ts';
+import { recordName, runChild } from './child.ts';
 import { createWorkers, type Workers } from './workers.ts';
 
 /** As the worker does it: takes one line after the other, becomes the run, and says what it found. */
@@ -173,7 +173,7 @@ describe('a worker process', () => {
   it('that cannot be started for want of file descriptors fails its run, and nothing else', async () => {
     const script = `
       import { closeSync, openSync } from 'node:fs';
-      import { runChild } from '${path.resolve(import.meta.dirname, '../child.ts')}';
+      import { runChild } from '${path.resolve(import.meta.dirname, 'child.ts')}';
       import { createWorkers } from '${path.resolve(import.meta.dirname, 'workers.ts')}';
       const command = ['/bin/true'];
       const workers = createWorkers({ command, outer: {}, most: 2 });

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readIfThere } from '../run-folder.ts';
 import { type ChildOptions, recordName, runChild } from './child.ts';
-import { readIfThere } from './run-folder.ts';
 
 let folder: string;
 beforeEach(async () => {

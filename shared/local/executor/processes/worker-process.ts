@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { exitCodeOf, notStarted, type Startable, spawnPiped } from '../child.ts';
-import { signalGroup } from '../processes.ts';
+import { exitCodeOf, notStarted, type Startable, spawnPiped } from './child.ts';
+import { signalGroup } from './processes.ts';
 import { untilMark } from './until-mark.ts';
 
 /** A process that does one run after the other. */
