@@ -5,6 +5,7 @@ import {
   type Artifact,
   type ArtifactType,
   group,
+  invalidObject,
   isNew,
   type Order,
   type PatternMatcher,
@@ -14,7 +15,6 @@ import {
   valueCauses,
 } from '#shared/domain';
 import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/kubernetes/apiserver';
-import { invalidObject } from './invalid-object.ts';
 
 /** Most problems of one Order that are named. */
 const mostCauses = 20;

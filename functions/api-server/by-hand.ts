@@ -4,12 +4,12 @@ import {
   completedByHand,
   type Endpoint,
   group,
+  invalidObject,
   policyTypes,
   type Settings,
   type ShortForm,
 } from '#shared/domain';
 import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/kubernetes/apiserver';
-import { invalidObject } from './invalid-object.ts';
 
 /**
  * Completes an ArtifactWorkflow that is made by hand from type, srcRef, dstRef and artifact alone: template, parameters, Secrets and policy come

@@ -1,8 +1,7 @@
 import type { Cause } from '#shared/base/errors';
 import { isoSeconds } from '#shared/base/meta';
-import { annotations, group } from '#shared/domain';
+import { annotations, group, invalidObject } from '#shared/domain';
 import type { AdmissionPlugin, KubeObject } from '#shared/kubernetes/apiserver';
-import { invalidObject } from './invalid-object.ts';
 
 /** How far the clock of a client may be ahead of the server's, in seconds. */
 const clockSkew = 60;

@@ -1,10 +1,10 @@
 import { printable } from '#shared/base/errors';
-import { exitWithParent } from './exit-with-parent.ts';
+import { exitWithParent } from './prepared/exit-with-parent.ts';
 import { takeRuns } from './prepared/take-runs.ts';
 import { runWorker } from './worker.ts';
 
 // On a cluster the process starts once per artifact, so it imports only what a copy needs.
-if (process.env.ARC_PREPARED) await takeRuns();
+if (process.env.ARC_PREPARED) await takeRuns(runWorker);
 const stop = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(name));
 if (process.env.ARC_EXIT_WITH_PARENT) exitWithParent(process.stdin, () => process.exit(1));

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleType, type Job, type JobEndpoint } from '#shared/domain';
 import { TransferError } from '#shared/transfer';
+import { serversFolder } from './bundle/server-place.ts';
 
 /** Where the worker keeps what is nobody else's business. */
 export interface WorkerFolders {
@@ -11,9 +12,6 @@ export interface WorkerFolders {
   /** Configuration, credentials, unfinished files, and what a scanner is to judge. */
   private: readonly string[];
 }
-
-/** In the volume for bundles: files on their way from and to servers. */
-export const serversFolder = '.servers';
 
 /**
  * Rejects with a config TransferError if an Endpoint of the job is a folder that is one of the worker's own, or lies in one, by whatever

@@ -17,7 +17,7 @@ import {
 } from '#shared/transfer';
 import { batchOf } from './batch/batch-of.ts';
 import { openSink, openSource } from './ends/ends.ts';
-import { withPolicy } from './policy.ts';
+import { withPolicy } from './job/policy.ts';
 
 /** In the folder of a quarantine: the layout that the artifact is kept in, and one for each of its images. */
 const whole = 'layout';

@@ -15,7 +15,7 @@ import {
 import { batchOf } from './batch/batch-of.ts';
 import { openEnds } from './ends/ends.ts';
 import { isFileJob, moveFile, openFileEnds } from './ends/files.ts';
-import { policyPlace, withPolicy } from './policy.ts';
+import { policyPlace, withPolicy } from './job/policy.ts';
 
 /** Moves what a job names: one artifact, or the several ones that it stands for. Rejects with a TransferError. */
 export async function moveJob(job: Job, options: CopyOptions): Promise<CopyResult | BatchResult> {

@@ -13,9 +13,9 @@ import {
 } from '#shared/transfer';
 import { attesting } from './attesting.ts';
 import { bundleJob } from './bundle/bundle-job.ts';
-import { readJob } from './job-file.ts';
+import { readJob } from './job/job-file.ts';
+import { appliedPolicies } from './job/policy.ts';
 import { checkFolders } from './own-folders.ts';
-import { appliedPolicies } from './policy.ts';
 import { progressFile } from './progress-file.ts';
 import { intoQuarantine, outOfQuarantine } from './quarantine.ts';
 import { type Outcome, report } from './report.ts';

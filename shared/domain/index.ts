@@ -191,6 +191,7 @@ export { countsBytes, parseProgress } from './sync/progress.ts';
 export { transferOutcome } from './sync/results.ts';
 export { isQueued, isSynced, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
+export { invalidObject } from './validation/invalid-object.ts';
 export {
   artifactWorkflowLimitCauses,
   endpointLimitCauses,

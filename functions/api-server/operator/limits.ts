@@ -6,12 +6,12 @@ import {
   endpointLimitCauses,
   featureCauses,
   group,
+  invalidObject,
   type Order,
   orderLimitCauses,
   type Settings,
 } from '#shared/domain';
 import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/kubernetes/apiserver';
-import { invalidObject } from '../invalid-object.ts';
 
 /** Most problems of one object that are named. */
 const mostCauses = 20;

@@ -4,7 +4,7 @@ import type { Job } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { BatchError, type BatchResult, copyBatch } from '#shared/transfer';
 import { chartYaml, packChart, seedChart } from '../../../shared/transfer/testing/charts.ts';
-import { withPolicy } from '../policy.ts';
+import { withPolicy } from '../job/policy.ts';
 import { batchOf } from './batch-of.ts';
 import { imageLocation, isChartBatch } from './chart-images.ts';
 import { isTagBatch } from './tags.ts';

@@ -14,7 +14,7 @@ import {
   TransferError,
   throwIfStopped,
 } from '#shared/transfer';
-import { withPolicy } from '../policy.ts';
+import { withPolicy } from '../job/policy.ts';
 import { required, signKeyOf, trustKeysOf } from './bundle-keys.ts';
 import { type BundleOptions, type BundlePlace, fetchSigned, readSigned, removeAll } from './bundle-place.ts';
 import { bundleName, type Content, config, contentsOf, textOf } from './bundle-spec.ts';

@@ -17,7 +17,7 @@ import {
   TransferError,
   throwIfStopped,
 } from '#shared/transfer';
-import { withPolicy } from '../policy.ts';
+import { withPolicy } from '../job/policy.ts';
 import { bundleDestination } from './bundle-destination.ts';
 import { required, signKeyOf, trustKeysOf } from './bundle-keys.ts';
 import { type BundleOptions, type BundlePlace, fetchSigned } from './bundle-place.ts';

@@ -19,9 +19,11 @@ import {
   TransferError,
 } from '#shared/transfer';
 import { connection } from '../ends/endpoint-kind.ts';
-import { serversFolder } from '../own-folders.ts';
 import type { BundleOptions, BundlePlace } from './bundle-place.ts';
 import { config } from './bundle-spec.ts';
+
+/** In the volume for bundles: files on their way from and to servers. */
+export const serversFolder = '.servers';
 
 /** True for an Endpoint whose bundles lie on a server. */
 export function isServer({ remoteURL }: JobEndpoint): boolean {

@@ -1,19 +1,26 @@
 import { printable } from '#shared/base/errors';
-import { exitWithParent } from '../exit-with-parent.ts';
-import { runWorker } from '../worker.ts';
 import { mayTakeAnother } from './another.ts';
+import { exitWithParent } from './exit-with-parent.ts';
 import { isQuiet, openResources } from './quiet.ts';
 import { type Run, readRuns } from './runs.ts';
+
+/** What does one run, as `runWorker` does; resolves with its exit code. */
+export type RunProgram = (run: {
+  env: Readonly<Record<string, string | undefined>>;
+  stop: AbortSignal;
+  print: (line: string) => void;
+  warn: (line: string) => void;
+}) => Promise<number>;
 
 /** As shells count SIGTERM. */
 const signalExitCode = 143;
 
 /**
- * Does the runs that this process is told of, one after the other, each as if the process had been started for it: in its environment and folder
+ * Does the runs that this process is told of with `program`, one after the other, each as if the process had been started for it: in its environment and folder
  * alone. The end of a run is a line on stdout and stderr that begins with NUL and the run's mark, after all that the run has printed. A run
  * after which there is to be no other one ends the process, with the exit code of the run.
  */
-export async function takeRuns(): Promise<never> {
+export async function takeRuns(program: RunProgram): Promise<never> {
   const runs = readRuns(process.stdin);
   // They are opened when they are first asked for, and so by no run.
   const streams = [process.stdout, process.stderr];
@@ -28,7 +35,7 @@ export async function takeRuns(): Promise<never> {
     if (run === undefined) process.exit(0);
     stop = new AbortController();
     const open = openResources();
-    const code = await work(run, stop.signal);
+    const code = await work(program, run, stop.signal);
     const rss = process.memoryUsage.rss();
     if (run.mark === undefined || !mayTakeAnother({ code, count, rss, stopped: stop.signal.aborted }))
       process.exit(code);
@@ -42,10 +49,10 @@ export async function takeRuns(): Promise<never> {
 }
 
 /** One run; what it has left behind prints nothing once it has ended. */
-async function work(run: Run, stop: AbortSignal): Promise<number> {
+async function work(program: RunProgram, run: Run, stop: AbortSignal): Promise<number> {
   become(run);
   let isOver = false;
-  const code = await runWorker({
+  const code = await program({
     env: run.env,
     stop,
     print: (line) => isOver || process.stdout.write(`${line}\n`),

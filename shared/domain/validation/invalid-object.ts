@@ -1,5 +1,5 @@
 import { ArcError, type Cause } from '#shared/base/errors';
-import { group } from '#shared/domain';
+import { group } from '../kinds/refs.ts';
 
 /** The refusal of an object of ours for these causes, in the words of kube-apiserver (k8s.io/apimachinery, NewInvalid). */
 export function invalidObject(kind: string, name: string, causes: Cause[]): ArcError {
