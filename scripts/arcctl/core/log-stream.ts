@@ -1,6 +1,6 @@
 import { startDeadline } from '#shared/base/async';
 import { objectPath, query } from '#shared/kubernetes/client';
-import { shownPods } from '../model/pod.ts';
+import { shownPods } from './pod.ts';
 import type { Cluster } from './session.ts';
 
 export interface LogOptions {

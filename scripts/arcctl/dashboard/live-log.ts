@@ -3,9 +3,9 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { createSemaphore, pause } from '#shared/base/async';
 import { ArcError, printable } from '#shared/base/errors';
 import type { Key } from '#shared/kubernetes/client';
-import { followRuns } from '../core/follow-runs.ts';
 import { logLines } from '../core/log-stream.ts';
 import type { Cluster } from '../core/session.ts';
+import { followRuns } from '../model/follow-runs.ts';
 import { readOrder } from '../model/read-tree.ts';
 
 /** Each has its own watches and connections: it is for the few who read logs. */

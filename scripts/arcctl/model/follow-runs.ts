@@ -1,8 +1,8 @@
 import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
-import { type ShownPod, shownPods } from '../model/pod.ts';
-import { type OrderTree, treeOf } from '../model/tree.ts';
-import { createFollower } from './follower.ts';
-import type { Cluster } from './session.ts';
+import { createFollower } from '../core/follower.ts';
+import { type ShownPod, shownPods } from '../core/pod.ts';
+import type { Cluster } from '../core/session.ts';
+import { type OrderTree, treeOf } from './tree.ts';
 
 /** A pod whose log is of use, and the artifact that it works for. */
 export interface LogSource {

@@ -12,7 +12,7 @@ import {
   workflows,
 } from '#shared/domain';
 import type { Kind, KubeClient } from '#shared/kubernetes/client';
-import { shownPods } from './pod.ts';
+import { shownPods } from '../core/pod.ts';
 import { type OrderTree, treeOf } from './tree.ts';
 
 /** More names than this make a selector that is longer than a URL may be: then all pods of the namespace are read. */

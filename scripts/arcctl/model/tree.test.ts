@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
 import type { ArtifactWorkflow, Order, Workflow } from '#shared/domain';
 import { artifactWorkflow, namespace, order, workflowOf } from '../../../shared/domain/testing/objects.ts';
-import type { ShownPod } from './pod.ts';
+import type { ShownPod } from '../core/pod.ts';
 import { treeOf } from './tree.ts';
 import { treeRows } from './tree-rows.ts';
 

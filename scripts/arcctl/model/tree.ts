@@ -12,7 +12,7 @@ import {
   type Workflow,
   withDefaults,
 } from '#shared/domain';
-import { type PodNode, podNode, type ShownPod } from './pod.ts';
+import { type PodNode, podNode, type ShownPod } from '../core/pod.ts';
 
 /**
  * What an Order is at present, from the Order down to its pods: `arcctl tree` prints it, `watch` and `logs` follow it, and a page shows it.
