@@ -1,6 +1,6 @@
 import { namespace, type Target, writes } from './api-targets.ts';
-import type { RawConnection } from './raw-connection.ts';
-import { median } from './report.ts';
+import type { RawConnection } from './measure/raw-connection.ts';
+import { median } from './measure/report.ts';
 
 /** One round of one case against one server. */
 export interface Sample {

@@ -12,10 +12,10 @@ import { prepare } from '../conformance/prepare.ts';
 import { startReference } from '../conformance/reference.ts';
 import { startEtcd } from '../fixtures/etcd/process.ts';
 import { freePorts } from '../fixtures/program.ts';
-import type { Stall } from './api-child.ts';
-import { startOurs } from './our-server.ts';
-import { type Usage, usageOf } from './process-usage.ts';
-import { RawConnection } from './raw-connection.ts';
+import type { Stall } from './measure/api-child.ts';
+import { startOurs } from './measure/our-server.ts';
+import { type Usage, usageOf } from './measure/process-usage.ts';
+import { RawConnection } from './measure/raw-connection.ts';
 
 /** The namespaces of the seeded objects, of those that are created while it is measured, and of the many for `stall`. */
 export const namespace = 'bench';

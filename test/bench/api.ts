@@ -1,7 +1,7 @@
 import os from 'node:os';
 import { type Case, cases, pathOf, type Sample, seed, seeded } from './api-cases.ts';
 import { many, namespace, startTargets, type Target, type Targets } from './api-targets.ts';
-import { median, progress, report } from './report.ts';
+import { median, progress, report } from './measure/report.ts';
 
 const rounds = 3;
 const listed = 10_000;

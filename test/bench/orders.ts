@@ -3,8 +3,8 @@ import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
 import { followOrder } from '../../scripts/demo/follow.ts';
 import { namespace, platformObjects, tenantObjects } from '../../scripts/demo/objects.ts';
-import { median, progress, report } from './report.ts';
-import { startMeasured } from './standalone-process.ts';
+import { median, progress, report } from './measure/report.ts';
+import { startMeasured } from './measure/standalone-process.ts';
 
 const sizes = [1, 10, 100, 1000];
 

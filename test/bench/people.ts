@@ -13,7 +13,7 @@ import { bundleInstalled } from '../../scripts/build/bundle.ts';
 import { artifactWorkflow, order } from '../../shared/domain/testing/objects.ts';
 import { hasBrowser, openBrowser, openSignedIn } from '../fixtures/browser.ts';
 import { startApi, type TestApi } from '../fixtures/standalone/api-server.ts';
-import { median, progress, report } from './report.ts';
+import { median, progress, report } from './measure/report.ts';
 
 const rounds = 9;
 const [manyOrders, artifactsEach] = [1000, 5];

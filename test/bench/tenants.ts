@@ -7,8 +7,8 @@ import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { apply } from '../../scripts/demo/apply.ts';
 import { followOrder } from '../../scripts/demo/follow.ts';
 import { platformObjects, tenantObjects } from '../../scripts/demo/objects.ts';
-import { median, progress, report } from './report.ts';
-import { startMeasured } from './standalone-process.ts';
+import { median, progress, report } from './measure/report.ts';
+import { startMeasured } from './measure/standalone-process.ts';
 
 const greedy = 'greedy';
 const honest = 'honest';

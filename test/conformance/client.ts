@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
+import type { UserName } from './corpus/scenario.ts';
 
 /** One of the two servers: where it is, the API group its kinds are in, a token for each user of the corpus. */
 export interface Server {
@@ -11,9 +12,6 @@ export interface Server {
   group: string;
   tokens: Readonly<Record<UserName, string>>;
 }
-
-/** `admin` may do everything, `nobody` has no rights, `wrong` sends a token the server does not know. */
-export type UserName = 'admin' | 'nobody' | 'wrong' | 'anonymous';
 
 /** A request as it goes on the wire. */
 export interface RawRequest {

@@ -1,8 +1,8 @@
 import type { Client } from './client.ts';
 import { compare, type Difference, type Explanation, explain } from './compare.ts';
+import type { Scenario, Step } from './corpus/scenario.ts';
 import { normalise } from './normalise.ts';
 import { type Answer, runScenario } from './run.ts';
-import type { Scenario, Step } from './scenario.ts';
 
 /** What became of one request of the corpus. */
 export interface Verdict {

@@ -1,5 +1,5 @@
 import type { Bound, Client, RawResponse } from './client.ts';
-import type { Scenario, Step } from './scenario.ts';
+import type { Scenario, Step } from './corpus/scenario.ts';
 
 /** What one server answered to one step, with the names that stood for values of its own at that time. */
 export interface Answer extends RawResponse {

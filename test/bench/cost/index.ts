@@ -10,8 +10,8 @@ import {
 import { type Registry, startRegistry } from '#shared/local';
 import { apply } from '../../../scripts/demo/apply.ts';
 import { namespace, platformObjects, tenantObjects } from '../../../scripts/demo/objects.ts';
-import { median, progress, report } from '../report.ts';
-import { startMeasured } from '../standalone-process.ts';
+import { median, progress, report } from '../measure/report.ts';
+import { startMeasured } from '../measure/standalone-process.ts';
 import { follow } from './follow.ts';
 import { each, orderOfCopies } from './orders.ts';
 import { playArgo } from './played-argo.ts';

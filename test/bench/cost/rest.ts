@@ -9,8 +9,8 @@ import {
   type RegistryAccess,
   tenantObjects,
 } from '../../../scripts/demo/objects.ts';
-import { progress, report } from '../report.ts';
-import { type MeasuredStandalone, startMeasured } from '../standalone-process.ts';
+import { progress, report } from '../measure/report.ts';
+import { type MeasuredStandalone, startMeasured } from '../measure/standalone-process.ts';
 import { follow } from './follow.ts';
 import { each, orderOfCopies } from './orders.ts';
 import { playArgo } from './played-argo.ts';

@@ -2,7 +2,7 @@ import { createKubeClient, type KubeClient, programAccess } from '#shared/kubern
 import { atZero, dev, install, uninstall } from '../../cluster/knative/conduit.ts';
 import { kubectl, lines } from '../../cluster/knative/kubectl.ts';
 import { removeTeam } from '../../cluster/knative/team.ts';
-import { progress } from '../report.ts';
+import { progress } from '../measure/report.ts';
 
 /** What a cluster lacks before its benches can run; undefined where nothing is missing. */
 export function whatIsMissing(env: NodeJS.ProcessEnv): string | undefined {

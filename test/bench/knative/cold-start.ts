@@ -7,7 +7,7 @@ import { stepEvent, toBinaryRequest } from '#shared/conduit/events';
 import { artifactWorkflows, orders, type Step } from '#shared/domain';
 import { apply, field, kubectl } from '../../cluster/knative/kubectl.ts';
 import { bareHonoImage, bareHonoName, bareHonoService } from '../bare-hono/service.ts';
-import { median, progress, report } from '../report.ts';
+import { median, progress, report } from '../measure/report.ts';
 import { toRest } from './cluster.ts';
 
 // a multiple of three, so that each is as often the first as the others

@@ -1,9 +1,9 @@
 import { availableParallelism, loadavg } from 'node:os';
-import { progress } from '../report.ts';
-import { benchStartUp } from '../start-up.ts';
+import { progress } from '../measure/report.ts';
 import { whatIsMissing, withConduit } from './cluster.ts';
 import { benchColdStart } from './cold-start.ts';
 import { benchClusterOrders } from './orders.ts';
+import { benchStartUp } from './start-up.ts';
 
 /** Runs `start-up`, `cold` and `order`, or those of them that are named. It says which it leaves out because there is no cluster. */
 export async function benchKnative(cases: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeClient } from '#shared/kubernetes/client';
 import { prepareTeam, removeTeam } from '../../cluster/knative/team.ts';
-import { median, progress, report } from '../report.ts';
+import { median, progress, report } from '../measure/report.ts';
 import { findPodsRoot } from './cgroups.ts';
 import { toRest } from './cluster.ts';
 import { startCpuAccount } from './cpu-account.ts';

@@ -6,11 +6,11 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildFunctions } from '../../scripts/build/bundle.ts';
-import { freePorts } from '../fixtures/program.ts';
-import { bundleBareHono } from './bare-hono/bundle.ts';
-import { usageOf } from './process-usage.ts';
-import { median, progress, report } from './report.ts';
+import { buildFunctions } from '../../../scripts/build/bundle.ts';
+import { freePorts } from '../../fixtures/program.ts';
+import { bundleBareHono } from '../bare-hono/bundle.ts';
+import { usageOf } from '../measure/process-usage.ts';
+import { median, progress, report } from '../measure/report.ts';
 
 const rounds = 7;
 const longestStartMs = 60_000;

@@ -2,9 +2,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { readConfig } from '#shared/base/config';
 import { createLogger } from '#shared/base/telemetry';
-import { lineOutput } from '../../functions/api-server/line-output.ts';
-import { runApiServer } from '../../functions/api-server/program.ts';
-import { settings } from '../../functions/api-server/settings.ts';
+import { lineOutput } from '../../../functions/api-server/line-output.ts';
+import { runApiServer } from '../../../functions/api-server/program.ts';
+import { settings } from '../../../functions/api-server/settings.ts';
 
 /** Of the time since it was last asked, in ms. */
 export interface Stall {

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { bundleKubeconfig, bundleSettings } from '../../scripts/build/bundle.ts';
-import type { Pki } from '../../scripts/standalone/pki.ts';
-import { eventually } from '../../shared/base/testing/eventually.ts';
-import { freePorts } from '../fixtures/program.ts';
+import { bundleKubeconfig, bundleSettings } from '../../../scripts/build/bundle.ts';
+import type { Pki } from '../../../scripts/standalone/pki.ts';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
+import { freePorts } from '../../fixtures/program.ts';
 import type { Stall } from './api-child.ts';
 import { RawConnection } from './raw-connection.ts';
 

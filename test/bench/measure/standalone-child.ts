@@ -1,8 +1,8 @@
 /** `standalone-child <folder> [<settings as JSON>]`: a standalone that counts what goes to its store and over HTTP; tells it when asked over IPC. */
 import { createLogger } from '#shared/base/telemetry';
-import { startStandalone } from '../../scripts/standalone/standalone.ts';
-import { countStore, type StoreCount } from '../fixtures/counted-store.ts';
-import { countExchanges, noteAnswers } from './cost/exchange-count.ts';
+import { startStandalone } from '../../../scripts/standalone/standalone.ts';
+import { countStore, type StoreCount } from '../../fixtures/counted-store.ts';
+import { countExchanges, noteAnswers } from './exchange-count.ts';
 import type { MeasuredSettings } from './standalone-process.ts';
 
 let count: StoreCount = { writes: 0, bytes: 0, reads: 0, bytesRead: 0 };

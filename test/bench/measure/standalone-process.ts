@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { KubeClient } from '#shared/kubernetes/client';
-import type { StandaloneOptions } from '../../scripts/standalone/standalone.ts';
-import type { StoreCount } from '../fixtures/counted-store.ts';
-import { connect } from '../fixtures/standalone/connect.ts';
-import type { ExchangeCount } from './cost/exchange-count.ts';
+import type { StandaloneOptions } from '../../../scripts/standalone/standalone.ts';
+import type { StoreCount } from '../../fixtures/counted-store.ts';
+import { connect } from '../../fixtures/standalone/connect.ts';
+import type { ExchangeCount } from './exchange-count.ts';
 import { type Usage, usageOf } from './process-usage.ts';
 
 export type MeasuredSettings = Pick<StandaloneOptions, 'runsWorkflows'>;
@@ -24,7 +24,7 @@ export interface MeasuredStandalone {
   close(): Promise<void>;
 }
 
-const compiled = path.resolve(import.meta.dirname, '../../node_modules/.cache/compiled');
+const compiled = path.resolve(import.meta.dirname, '../../../node_modules/.cache/compiled');
 
 export async function startMeasured(settings: MeasuredSettings = {}): Promise<MeasuredStandalone> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-bench-'));

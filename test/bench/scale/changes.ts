@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { report } from '../report.ts';
+import { report } from '../measure/report.ts';
 import type { BridgeState } from './bridge-child.ts';
 import { nameOfOrder } from './settled.ts';
 import type { CountingSink } from './sink.ts';

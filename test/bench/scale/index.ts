@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { progress } from '../report.ts';
+import { progress } from '../measure/report.ts';
 import { benchAtRest } from './at-rest.ts';
 import { benchSweep } from './sweep.ts';
 import { benchSynthetic } from './synthetic.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { bundleKubeconfig, bundleSettings } from '../../../scripts/build/bundle.ts';
-import { type Usage, usageOf } from '../process-usage.ts';
+import { type Usage, usageOf } from '../measure/process-usage.ts';
 import type { BridgeState } from './bridge-child.ts';
 
 /** The watch-bridge under measurement, in a process of its own. */

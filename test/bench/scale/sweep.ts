@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/base/async';
 import { Dispatcher } from '../../../functions/watch-bridge/duties/dispatcher.ts';
-import { report } from '../report.ts';
+import { report } from '../measure/report.ts';
 import { settledInputs, settledOrder, settledWorkflow } from './settled.ts';
 
 /** A clock whose timers the bench does not wait for. */

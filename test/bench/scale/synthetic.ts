@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { progress, report } from '../report.ts';
+import { progress, report } from '../measure/report.ts';
 import { changesAtRate, reportLags } from './changes.ts';
 import { startBridgeProcess } from './measured-bridge.ts';
 import { startSink } from './sink.ts';

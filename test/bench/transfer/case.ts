@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RegistryProcess, startRegistryProcess } from '../../fixtures/image/registry-tools.ts';
-import { median, progress, report } from '../report.ts';
+import { median, progress, report } from '../measure/report.ts';
 import { missing, type Shape, storeImage } from './images.ts';
 import type { Cost, Tool } from './measured-program.ts';
 import { startRelay } from './relay.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { registryTools } from '../../fixtures/image/registry-tools.ts';
-import { progress } from '../report.ts';
+import { progress } from '../measure/report.ts';
 import { type Case, measureCase } from './case.ts';
 import type { Shape } from './images.ts';
 import { findRivals } from './rivals.ts';

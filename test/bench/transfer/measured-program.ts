@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { usageOf } from '../process-usage.ts';
+import { usageOf } from '../measure/process-usage.ts';
 
 export interface Cost {
   seconds: number;

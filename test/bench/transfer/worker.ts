@@ -6,7 +6,7 @@ import { workerOptions } from '../../../scripts/standalone/worker-program.ts';
 import { runChild } from '../../../shared/local/executor/processes/child.ts';
 import { inheritedEnvironment } from '../../../shared/local/executor/processes/inherited-environment.ts';
 import { createWorkers } from '../../../shared/local/executor/processes/workers.ts';
-import { usageOf } from '../process-usage.ts';
+import { usageOf } from '../measure/process-usage.ts';
 import { measure, type Tool } from './measured-program.ts';
 
 /** Our worker as it is in the image: a process for each copy, or one of the standalone that does one after the other. */

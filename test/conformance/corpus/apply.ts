@@ -12,7 +12,7 @@ import {
   put,
   type Scenario,
   type Step,
-} from '../scenario.ts';
+} from './scenario.ts';
 
 const types = inNamespace('artifacttypes', 'one');
 const by = (manager: string, body: unknown, query = ''): Step =>

@@ -1,4 +1,4 @@
-import { get, merge, order, orders, post, put, remove, root, type Scenario, type Step } from '../scenario.ts';
+import { get, merge, order, orders, post, put, remove, root, type Scenario, type Step } from './scenario.ts';
 
 const holding = (name: string, finalizers = ['example.com/hold']) => order({ name, finalizers });
 const make = (name: string): Step =>

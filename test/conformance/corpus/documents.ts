@@ -1,5 +1,5 @@
 import { arcKinds } from '#shared/domain';
-import { accept, get, type Scenario, type Step } from '../scenario.ts';
+import { accept, get, type Scenario, type Step } from './scenario.ts';
 
 type Json = Record<string, unknown>;
 

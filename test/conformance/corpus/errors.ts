@@ -1,4 +1,4 @@
-import { get, named, order, orders, post, put, remove, root, type Scenario, type Step } from '../scenario.ts';
+import { get, named, order, orders, post, put, remove, root, type Scenario, type Step } from './scenario.ts';
 
 const send = (body: string | Buffer, type = 'application/json'): Step =>
   post(orders(), body, { headers: { 'content-type': type } });

@@ -13,7 +13,7 @@ import {
   type Scenario,
   type Step,
   watch,
-} from '../scenario.ts';
+} from './scenario.ts';
 
 const rv = { capture: { rv: 'metadata.resourceVersion' } };
 const yaml = (name: string, text: string): Step =>

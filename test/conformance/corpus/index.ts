@@ -1,4 +1,3 @@
-import type { Scenario } from '../scenario.ts';
 import { applies } from './apply.ts';
 import { deletes } from './deletes.ts';
 import { documents } from './documents.ts';
@@ -6,6 +5,7 @@ import { errors } from './errors.ts';
 import { forms } from './forms.ts';
 import { patches } from './patches.ts';
 import { reads } from './reads.ts';
+import type { Scenario } from './scenario.ts';
 import { watches } from './watches.ts';
 import { writes } from './writes.ts';
 

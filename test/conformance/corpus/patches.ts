@@ -10,7 +10,7 @@ import {
   post,
   type Scenario,
   strategic,
-} from '../scenario.ts';
+} from './scenario.ts';
 
 const rv = { rv: 'metadata.resourceVersion' };
 const start = post(orders(), order({ name: 'one', labels: { a: 'b' }, annotations: { x: 'y' } }), {

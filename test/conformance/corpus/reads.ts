@@ -12,7 +12,7 @@ import {
   root,
   type Scenario,
   type Step,
-} from '../scenario.ts';
+} from './scenario.ts';
 
 const labelled = (name: string, labels: Record<string, string>): Step =>
   post(orders(), order({ name, labels }));

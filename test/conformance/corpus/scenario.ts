@@ -1,4 +1,5 @@
-import type { UserName } from './client.ts';
+/** `admin` may do everything, `nobody` has no rights, `wrong` sends a token the server does not know. */
+export type UserName = 'admin' | 'nobody' | 'wrong' | 'anonymous';
 
 /**
  * One request of the corpus. In `path`, `body` and `headers`, `@{ns}` is the scenario's own namespace, `@{group}` the

@@ -11,7 +11,7 @@ import {
   type Scenario,
   type Step,
   watch,
-} from '../scenario.ts';
+} from './scenario.ts';
 
 const rv = (name: string) => ({ capture: { [name]: 'metadata.resourceVersion' } });
 const label = (name: string, value: string | null): Step =>

@@ -13,7 +13,7 @@ import {
   root,
   type Scenario,
   type Step,
-} from '../scenario.ts';
+} from './scenario.ts';
 
 const types = (name = '') => inNamespace('artifacttypes', name);
 const create = (body: unknown, query = '') => post(`${orders()}${query}`, body);
