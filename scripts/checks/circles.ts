@@ -1,39 +1,97 @@
+import path from 'node:path';
 import { isTest, resolveImport, type SourceFile } from './source-tree.ts';
 
+/** Each file, or folder, and those that it imports. */
+type Graph = ReadonlyMap<string, readonly string[]>;
+
 /**
- * Import circles: the strongly connected components of the graph of imports (Tarjan's algorithm). Imports of types count,
- * because a circle of types ties files together as much. @returns one line per circle: its files in the order of their names.
+ * Import circles between files, and between the folders that the files lie in: a folder within another one is a folder of its own. Tests do
+ * not count, test support and imports of types do, because a circle of types ties files together as much.
+ * @returns one text per circle: its files, or its folders with the imports that close it, and what to do.
  */
 export function checkCircles(tree: readonly SourceFile[]): string[] {
-  const graph = new Map(
-    tree
-      .filter(({ file }) => !isTest(file))
-      .map(({ file, imports }) => [file, imports.flatMap((target) => resolveImport(file, target) ?? [])]),
-  );
-  return components(graph)
-    .filter((files) => files.length > 1)
-    .map((files) => `${files.sort().join(' and ')} import each other: move what they share to a file below`);
+  const sources = tree.filter(({ file }) => !isTest(file));
+  const known = new Set(sources.map(({ file }) => file));
+  const targetsOf = ({ file, imports }: SourceFile) =>
+    imports.map((target) => resolveImport(file, target) ?? '').filter((target) => known.has(target));
+  const files: Graph = new Map(sources.map((source) => [source.file, targetsOf(source)]));
+  return [...fileCircles(files), ...folderCircles(files)];
 }
 
-function components(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+function fileCircles(files: Graph): string[] {
+  return circlesIn(files).map(
+    (circle) => `${circle.join(' and ')} import each other: move what they share to a file below`,
+  );
+}
+
+/** All imports from one folder to another one, each as the two files. */
+interface Edge {
+  from: string;
+  to: string;
+  imports: [file: string, target: string][];
+}
+
+function folderCircles(files: Graph): string[] {
+  const edges = edgesBetween(files);
+  const folders = new Map([...edges.values()].map(({ from }) => [from, [] as string[]]));
+  for (const { from, to } of edges.values()) folders.get(from)?.push(to);
+  return circlesIn(folders).map((circle) => {
+    const within = [...edges.values()].filter(({ from, to }) => circle.includes(from) && circle.includes(to));
+    const cuts = closing(within).map(({ from, to, imports }) => {
+      const [file, target] = imports[0] ?? [from, to];
+      const others = imports.length === 1 ? '' : ` (and ${imports.length - 1} more from ${from} to ${to})`;
+      return `\n  ${file} imports ${target}${others}`;
+    });
+    return `the folders ${circle.join(' and ')} import each other. Move what is imported to a folder below both, move the importing file up, or pass it in as an argument:${cuts.join('')}`;
+  });
+}
+
+function edgesBetween(files: Graph): Map<string, Edge> {
+  const edges = new Map<string, Edge>();
+  for (const [file, targets] of files)
+    for (const target of targets) {
+      const [from, to] = [path.posix.dirname(file), path.posix.dirname(target)];
+      if (from === to) continue;
+      const edge = edges.get(`${from} ${to}`) ?? { from, to, imports: [] };
+      edge.imports.push([file, target]);
+      edges.set(`${from} ${to}`, edge);
+    }
+  return edges;
+}
+
+/** The edges without which there is no circle: most imports first, each edge is kept unless it closes a circle of kept ones. */
+function closing(edges: readonly Edge[]): Edge[] {
+  const kept = new Map<string, string[]>();
+  const reaches = (from: string, to: string): boolean =>
+    from === to || (kept.get(from) ?? []).some((next) => reaches(next, to));
+  return edges
+    .toSorted((a, b) => b.imports.length - a.imports.length)
+    .filter(({ from, to }) => {
+      if (reaches(to, from)) return true;
+      kept.set(from, [...(kept.get(from) ?? []), to]);
+      return false;
+    });
+}
+
+/** The strongly connected components of more than one node (Tarjan's algorithm), each in the order of names. */
+function circlesIn(graph: Graph): string[][] {
   const found: string[][] = [];
   const order = new Map<string, number>();
   const open: string[] = [];
 
-  const visit = (file: string): number => {
+  const visit = (node: string): number => {
     const index = order.size;
-    order.set(file, index);
-    open.push(file);
+    order.set(node, index);
+    open.push(node);
     let low = index;
-    for (const next of graph.get(file) ?? []) {
-      if (!graph.has(next)) continue;
+    for (const next of graph.get(node) ?? []) {
       if (!order.has(next)) low = Math.min(low, visit(next));
       else if (open.includes(next)) low = Math.min(low, order.get(next) ?? low);
     }
-    if (low === index) found.push(open.splice(open.indexOf(file)));
+    if (low === index) found.push(open.splice(open.indexOf(node)).sort());
     return low;
   };
 
-  for (const file of graph.keys()) if (!order.has(file)) visit(file);
-  return found;
+  for (const node of graph.keys()) if (!order.has(node)) visit(node);
+  return found.filter((nodes) => nodes.length > 1);
 }
