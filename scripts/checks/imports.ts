@@ -2,10 +2,13 @@ import path from 'node:path';
 import { isProduction, readTree } from './source-tree.ts';
 
 /** Rooms of shared/ that every other room may import. */
-const everywhere = ['base/meta', 'base/async', 'base/errors', 'base/telemetry', 'base/config'];
+export const everywhere = ['base/meta', 'base/async', 'base/errors', 'base/telemetry', 'base/config'];
 
-/** The rooms of shared/, wing by wing, lowest first, and what each may import beside `everywhere`. */
-const mayImport: Record<string, string[]> = {
+/**
+ * The rooms of shared/, wing by wing, and what each imports beside `everywhere`: only rooms that stand above it in this list. docs/architecture.md
+ * shows it as a picture (`pictureOfRooms`); the test of this file holds both to what is imported.
+ */
+export const rooms: Readonly<Record<string, readonly string[]>> = {
   'base/meta': [],
   'base/async': [],
   'base/errors': [],
@@ -19,15 +22,25 @@ const mayImport: Record<string, string[]> = {
   'domain/address': [],
   domain: ['domain/address'],
   'conduit/events': ['domain'],
-  'conduit/runtime': ['conduit/events', 'kubernetes/client', 'domain'],
-  'conduit/function-kit': ['conduit/runtime', 'conduit/events', 'kubernetes/client', 'domain'],
+  'conduit/runtime': ['conduit/events', 'kubernetes/client'],
+  'conduit/function-kit': ['conduit/runtime', 'kubernetes/client', 'domain'],
   transfer: ['domain/address', 'base/yaml'],
-  local: ['kubernetes/apiserver', 'kubernetes/storage', 'kubernetes/client', 'conduit/events', 'domain'],
+  local: ['kubernetes/apiserver', 'kubernetes/client', 'domain'],
 };
+
+/** The rooms as a picture, the highest wing first: each room, and by an arrow what it imports beside `everywhere`. */
+export function pictureOfRooms(): string {
+  const lines = Object.entries(rooms).map(([room, imports]) => {
+    const [wing = '', name = wing] = room.split('/');
+    const arrow = imports.length === 0 ? '' : ` --> ${imports.join(', ')}`;
+    return `    ${wing.padEnd(12)}${(everywhere.includes(room) ? `${name} *` : name).padEnd(14)}${arrow}`.trimEnd();
+  });
+  return [...lines.toReversed(), '', '    * every room may import it', ''].join('\n');
+}
 
 /**
  * The rule of the tree: scripts -> functions -> shared, examples -> shared, never sideways between functions, inside shared only along
- * `mayImport`, and into another room of shared only by its door (`#shared/<room>`).
+ * `rooms`, and into another room of shared only by its door (`#shared/<room>`).
  * @returns one line per violation: file, what it imports, what to do instead.
  */
 export async function checkImports(root: string): Promise<string[]> {
@@ -63,7 +76,7 @@ export function violationOf(file: string, target: string): string | undefined {
 
 function sharedViolation(folder: string, to: { area: string; folder: string }): string | undefined {
   if (to.area !== 'shared') return 'shared is at the bottom: it imports neither functions nor scripts';
-  const allowed = mayImport[folder];
+  const allowed = rooms[folder];
   if (!allowed) return `shared/${folder} is not in the list of scripts/checks/imports.ts`;
   return everywhere.includes(to.folder) || allowed.includes(to.folder)
     ? undefined
@@ -71,8 +84,14 @@ function sharedViolation(folder: string, to: { area: string; folder: string }): 
 }
 
 function placeOf(file: string): { area: string; folder: string } {
-  const [area = '', folder = '', inner = ''] = file.split(/[\\/]/);
+  const [area = '', folder = ''] = file.split(/[\\/]/);
   if (area === 'scripts' || area === 'test') return { area, folder: '' };
-  const room = `${folder}/${inner}`;
-  return { area, folder: area === 'shared' && room in mayImport ? room : folder };
+  return { area, folder: roomOf(file) ?? folder };
+}
+
+/** The room of shared/ that a file is in; undefined for a file elsewhere. */
+export function roomOf(file: string): string | undefined {
+  const [area, wing = '', name] = file.split(/[\\/]/);
+  if (area !== 'shared') return undefined;
+  return [`${wing}/${name}`, wing].find((room) => room in rooms);
 }
