@@ -2,9 +2,9 @@ import { mapBounded } from '#shared/base/async';
 import { bytesOf } from '../content/plan.ts';
 import { inSession } from '../copy/in-session.ts';
 import { attachmentState, taggedAlone } from '../copy/keep-attachment.ts';
-import { sharedTagKind } from '../reference/digest.ts';
-import { type Ends, readEnds, type CopyOptions } from './copy-artifact.ts';
 import type { Opening } from '../oci/session.ts';
+import { sharedTagKind } from '../reference/digest.ts';
+import { type CopyOptions, type Ends, readEnds } from './copy-artifact.ts';
 
 /** What of an artifact a destination lacks. Each blob and manifest counts once. */
 export interface Comparison {

@@ -1,11 +1,11 @@
-import path from 'node:path';
 import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { eachBounded } from '#shared/base/async';
 import { type CopyOptions, copyEnds, type Ends } from '../artifact/copy-artifact.ts';
 import type { ContentSink } from '../content/content.ts';
 import { bytesOf, type CopyPlan, planCopy } from '../content/plan.ts';
 import type { Counts } from '../copy/copy-progress.ts';
-import { type CopyOptions, type CopyResult, inSession, type Opening } from '../copy/in-session.ts';
+import { type CopyResult, inSession } from '../copy/in-session.ts';
 import { type FailureReason, stopped, TransferError } from '../errors/transfer-error.ts';
 import type { Opening } from '../oci/session.ts';
 import { createBlobClaims } from './blob-claims.ts';
