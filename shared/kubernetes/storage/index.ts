@@ -7,7 +7,6 @@ export { type EmbeddedStoreOptions, openEmbeddedStore } from './embedded/open-em
 export { type Recovery, recoverEmbeddedStore } from './embedded/recover.ts';
 export type { EtcdTls } from './etcd/endpoints.ts';
 export { type EtcdStoreOptions, openEtcdStore } from './etcd/open-etcd.ts';
-export { itemOf } from './items.ts';
 export type {
   Finding,
   IndexedBy,
@@ -20,4 +19,5 @@ export type {
   WatchBatch,
   WatchOptions,
   WriteResult,
-} from './store.ts';
+} from './interface/store.ts';
+export { itemOf } from './memory/items.ts';

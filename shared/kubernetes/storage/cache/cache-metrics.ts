@@ -1,5 +1,5 @@
 import type { Metrics } from '#shared/base/telemetry';
-import type { StoreEvent } from '../store.ts';
+import type { StoreEvent } from '../interface/store.ts';
 
 /** The metrics of a cache, under the names of kube-apiserver (storage/cacher/metrics/metrics.go). */
 export interface CacheMetrics {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { fc, runs } from '#shared/base/testing';
 import { patience } from '../../../../test/contract/store-support.ts';
 import { FakeEtcd } from '../etcd/testing/fake-etcd.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../interface/store.ts';
 import { openCached } from './testing/cached-etcd.ts';
 
 /** Writes of one revision, a fault, or a watch that is opened after all that happened before. */

@@ -11,8 +11,8 @@ import {
   type WatchBatch,
   type WatchOptions,
   type WriteResult,
-} from '../store.ts';
-import { closedWhileWatched } from '../watchers.ts';
+} from '../interface/store.ts';
+import { closedWhileWatched } from '../memory/watchers.ts';
 import { type CacheMetrics, cacheMetrics } from './cache-metrics.ts';
 import { Freshness } from './freshness.ts';
 import { WatchCache, type WatchCacheOptions } from './watch-cache.ts';

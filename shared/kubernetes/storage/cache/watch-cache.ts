@@ -1,8 +1,15 @@
 import { ArcError } from '#shared/base/errors';
-import { History, type HistoryLimits } from '../history.ts';
-import { Items } from '../items.ts';
-import type { IndexedBy, ListOptions, StoredItem, StoredList, StoreEvent, WatchBatch } from '../store.ts';
-import { Watchers } from '../watchers.ts';
+import type {
+  IndexedBy,
+  ListOptions,
+  StoredItem,
+  StoredList,
+  StoreEvent,
+  WatchBatch,
+} from '../interface/store.ts';
+import { History, type HistoryLimits } from '../memory/history.ts';
+import { Items } from '../memory/items.ts';
+import { Watchers } from '../memory/watchers.ts';
 
 export interface WatchCacheOptions {
   history: HistoryLimits;

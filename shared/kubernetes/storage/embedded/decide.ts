@@ -1,4 +1,4 @@
-import type { StoredItem, StoreEvent, WriteResult } from '../store.ts';
+import type { StoredItem, StoreEvent, WriteResult } from '../interface/store.ts';
 
 /** A conditional write: `expected` is the revision the key must have (0: absent); no value means delete. */
 export interface Write {

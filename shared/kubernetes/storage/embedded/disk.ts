@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PutOptions, RootDatabase } from 'lmdb';
 import { ArcError } from '#shared/base/errors';
-import { type EventRecord, firstRevision, recordOf } from '../history.ts';
-import type { StoredItem, StoreEvent } from '../store.ts';
+import type { StoredItem, StoreEvent } from '../interface/store.ts';
+import { type EventRecord, firstRevision, recordOf } from '../memory/history.ts';
 import { corrupt, listText } from './damage.ts';
 import { area, format, formatKey, idKey, pageSize, revisionKey, revisionKeyOf } from './layout.ts';
 import {

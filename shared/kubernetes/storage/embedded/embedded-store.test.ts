@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { History } from '../history.ts';
-import { Items } from '../items.ts';
+import { History } from '../memory/history.ts';
+import { Items } from '../memory/items.ts';
 import type { Commit, Disk } from './disk.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 

@@ -1,7 +1,5 @@
 import { ArcError } from '#shared/base/errors';
-import type { History } from '../history.ts';
-import type { Items } from '../items.ts';
-import { checkKey } from '../keys.ts';
+import { checkKey } from '../interface/keys.ts';
 import type {
   ListOptions,
   ReadOptions,
@@ -11,8 +9,10 @@ import type {
   WatchBatch,
   WatchOptions,
   WriteResult,
-} from '../store.ts';
-import { closedWhileWatched, Watchers } from '../watchers.ts';
+} from '../interface/store.ts';
+import type { History } from '../memory/history.ts';
+import type { Items } from '../memory/items.ts';
+import { closedWhileWatched, Watchers } from '../memory/watchers.ts';
 import { decide, type Write } from './decide.ts';
 import type { Disk } from './disk.ts';
 import { WriteQueue } from './write-queue.ts';

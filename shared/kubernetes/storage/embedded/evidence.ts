@@ -1,6 +1,6 @@
-import { type EventRecord, firstRevision } from '../history.ts';
-import { compareKeys } from '../keys.ts';
-import type { StoredItem } from '../store.ts';
+import { compareKeys } from '../interface/keys.ts';
+import type { StoredItem } from '../interface/store.ts';
+import { type EventRecord, firstRevision } from '../memory/history.ts';
 import { area, formatKey, formatWithoutChecksums, idKey, revisionKey } from './layout.ts';
 import { decodeBareRecord, decodeRecord, decodeText, decodeValue } from './record.ts';
 

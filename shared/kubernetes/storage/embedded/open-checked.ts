@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { firstRevision } from '../history.ts';
+import { firstRevision } from '../memory/history.ts';
 import { checkIndex } from './check-index.ts';
 import { StoreDamaged } from './damage.ts';
 import { createDisk, type Disk, type Loaded, openDatabase, readIdentity } from './disk.ts';

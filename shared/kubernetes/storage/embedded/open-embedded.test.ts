@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { WriteResult } from '../store.ts';
+import type { WriteResult } from '../interface/store.ts';
 import { createDisk, openDatabase } from './disk.ts';
 import { metaKey } from './layout.ts';
 import { openEmbeddedStore } from './open-embedded.ts';

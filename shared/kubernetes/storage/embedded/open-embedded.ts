@@ -1,6 +1,6 @@
-import { firstRevision, History } from '../history.ts';
-import { Items } from '../items.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../interface/store.ts';
+import { firstRevision, History } from '../memory/history.ts';
+import { Items } from '../memory/items.ts';
 import { StoreDamaged } from './damage.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import { takeFolder } from './folder-lock.ts';

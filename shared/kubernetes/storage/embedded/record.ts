@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { EventRecord } from '../history.ts';
+import type { EventRecord } from '../memory/history.ts';
 import { corrupt } from './damage.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { firstRevision } from '../history.ts';
+import { firstRevision } from '../memory/history.ts';
 import { StoreDamaged } from './damage.ts';
 import { decodeText, encodeText } from './record.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WriteResult } from '../store.ts';
+import type { WriteResult } from '../interface/store.ts';
 import type { Write } from './decide.ts';
 import { WriteQueue } from './write-queue.ts';
 

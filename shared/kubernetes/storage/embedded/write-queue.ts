@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ArcError } from '#shared/base/errors';
-import type { WriteResult } from '../store.ts';
+import type { WriteResult } from '../interface/store.ts';
 import type { Write } from './decide.ts';
 
 interface Waiting {

@@ -1,6 +1,6 @@
 import type { IRangeRequest, IRangeResponse } from 'etcd3';
 import { ArcError } from '#shared/base/errors';
-import { checkKey } from '../keys.ts';
+import { checkKey } from '../interface/keys.ts';
 import type {
   ListOptions,
   ReadOptions,
@@ -10,7 +10,7 @@ import type {
   WatchBatch,
   WatchOptions,
   WriteResult,
-} from '../store.ts';
+} from '../interface/store.ts';
 import { compactForever, compactTo } from './compactor.ts';
 import type { EtcdTls } from './endpoints.ts';
 import { classifyFailure } from './failure.ts';

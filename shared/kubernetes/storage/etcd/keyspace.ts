@@ -1,6 +1,6 @@
 import type { IKeyValue } from 'etcd3';
 import { ArcError } from '#shared/base/errors';
-import type { StoredItem } from '../store.ts';
+import type { StoredItem } from '../interface/store.ts';
 
 /** Where the store's keys are in etcd: below a root that callers neither give nor see. */
 export class Keyspace {

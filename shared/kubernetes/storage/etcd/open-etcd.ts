@@ -1,6 +1,6 @@
 import type { ArcError } from '#shared/base/errors';
 import { createMetrics, type Metrics } from '#shared/base/telemetry';
-import type { Store } from '../store.ts';
+import type { Store } from '../interface/store.ts';
 import { connect } from './connect.ts';
 import { checkEndpoints, type EtcdTls } from './endpoints.ts';
 import { EtcdStore } from './etcd-store.ts';

@@ -1,6 +1,6 @@
 import type { IRangeRequest, IRangeResponse } from 'etcd3';
-import { compareKeys } from '../keys.ts';
-import type { StoredItem, StoredList } from '../store.ts';
+import { compareKeys } from '../interface/keys.ts';
+import type { StoredItem, StoredList } from '../interface/store.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
 
 /** 500 objects take 3 to 4 ms to decode: more in one answer would stop everybody else for too long. */

@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/base/errors';
-import type { StoredItem, WriteResult } from '../store.ts';
+import type { StoredItem, WriteResult } from '../interface/store.ts';
 
 /** A write whose answer got lost. `value` undefined: a delete. `expected` 0: a create. */
 export interface LostWrite {

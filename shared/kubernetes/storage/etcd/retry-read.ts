@@ -1,6 +1,6 @@
 import { createBackoff, pause } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
-import { retryWaits } from '../store.ts';
+import { retryWaits } from '../interface/store.ts';
 import { classifyFailure } from './failure.ts';
 
 export interface ReadLimits {

@@ -1,6 +1,6 @@
 import type { ITxnResponse } from 'etcd3';
 import { createBackoff, pause } from '#shared/base/async';
-import { retryWaits } from '../store.ts';
+import { retryWaits } from '../interface/store.ts';
 import { classifyFailure } from './failure.ts';
 import { checkOpen } from './retry-read.ts';
 

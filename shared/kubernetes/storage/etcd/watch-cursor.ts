@@ -1,6 +1,6 @@
 import type { IEvent, IKeyValue, IWatchCreateRequest, IWatchResponse } from 'etcd3';
 import { ArcError } from '#shared/base/errors';
-import type { StoreEvent, WatchBatch } from '../store.ts';
+import type { StoreEvent, WatchBatch } from '../interface/store.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc, runs } from '#shared/base/testing';
-import type { StoreEvent, WatchBatch } from '../store.ts';
+import type { StoreEvent, WatchBatch } from '../interface/store.ts';
 import type { EtcdStore } from './etcd-store.ts';
 import { makeStore } from './open-etcd.ts';
 import { FakeEtcd } from './testing/fake-etcd.ts';

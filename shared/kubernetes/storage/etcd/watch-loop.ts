@@ -1,7 +1,7 @@
 import { createBackoff, pause } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
-import { retryWaits, type WatchBatch } from '../store.ts';
-import { closedWhileWatched } from '../watchers.ts';
+import { retryWaits, type WatchBatch } from '../interface/store.ts';
+import { closedWhileWatched } from '../memory/watchers.ts';
 import { classifyFailure } from './failure.ts';
 import type { WatchCursor } from './watch-cursor.ts';
 import type { EtcdWire, WatchStream } from './wire.ts';

@@ -1,5 +1,5 @@
-import { compareKeys } from './keys.ts';
-import type { StoredItem } from './store.ts';
+import { compareKeys } from '../interface/keys.ts';
+import type { StoredItem } from '../interface/store.ts';
 
 interface Position {
   block: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fc, runs } from '#shared/base/testing';
+import type { StoredItem } from '../interface/store.ts';
 import { Items } from './items.ts';
-import type { StoredItem } from './store.ts';
 
 const prefix = '/a/';
 const item = (key: string, text: string, revision = 1): StoredItem => ({

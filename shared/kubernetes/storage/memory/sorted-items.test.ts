@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { compareKeys } from './keys.ts';
+import { compareKeys } from '../interface/keys.ts';
+import type { StoredItem } from '../interface/store.ts';
 import { SortedItems } from './sorted-items.ts';
-import type { StoredItem } from './store.ts';
 
 const key = fc.string({ unit: fc.constantFrom('a', 'b', '/', '\u{1f600}', '\uff5e'), maxLength: 5 });
 const changes = fc.array(fc.record({ set: fc.boolean(), key }), { maxLength: 60 });

@@ -1,8 +1,8 @@
 import { breathe } from '#shared/base/async';
+import { compareKeys } from '../interface/keys.ts';
+import type { Finding, IndexedBy, StoredItem, StoreEvent } from '../interface/store.ts';
 import { ItemIndex } from './item-index.ts';
-import { compareKeys } from './keys.ts';
 import { lowerBound, SortedItems } from './sorted-items.ts';
-import type { Finding, IndexedBy, StoredItem, StoreEvent } from './store.ts';
 
 /** The requested part of a prefix; without `limit`, all of it. */
 export interface Range {

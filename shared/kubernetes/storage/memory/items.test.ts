@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { StoredItem } from '../interface/store.ts';
 import { Items, type PastItem } from './items.ts';
-import type { StoredItem } from './store.ts';
 
 const value = new Uint8Array();
 const item = (key: string, revision: number): StoredItem => ({ key, value, revision });

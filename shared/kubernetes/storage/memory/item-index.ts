@@ -1,5 +1,5 @@
-import { compareKeys } from './keys.ts';
-import type { IndexedBy, StoredItem } from './store.ts';
+import { compareKeys } from '../interface/keys.ts';
+import type { IndexedBy, StoredItem } from '../interface/store.ts';
 
 /** Items of a collection by words, kept in step with it: finding a few among many costs what the few cost. */
 export class ItemIndex {

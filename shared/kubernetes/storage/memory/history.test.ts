@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { StoredItem, StoreEvent } from '../interface/store.ts';
 import { History, recordOf } from './history.ts';
-import type { StoredItem, StoreEvent } from './store.ts';
 
 const limits = { events: 5, bytes: 1_000_000 };
 

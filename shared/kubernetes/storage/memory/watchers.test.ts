@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { StoreEvent, WatchBatch } from '../interface/store.ts';
 import { History } from './history.ts';
-import type { StoreEvent, WatchBatch } from './store.ts';
 import { Watchers } from './watchers.ts';
 
 const never = new AbortController().signal;

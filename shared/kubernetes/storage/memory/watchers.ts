@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/base/errors';
+import type { StoreEvent, WatchBatch, WatchOptions } from '../interface/store.ts';
 import type { History } from './history.ts';
-import type { StoreEvent, WatchBatch, WatchOptions } from './store.ts';
 
 /** A watch is a position in the history; what it has yet to see is never copied. */
 interface Watcher {

@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/base/errors';
+import type { StoredItem, StoreEvent } from '../interface/store.ts';
 import type { Overlay, PastItem } from './items.ts';
-import type { StoredItem, StoreEvent } from './store.ts';
 
 /** How much of the past is kept: events, and bytes of the values they replaced. */
 export interface HistoryLimits {
