@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ArcError } from '#shared/base/errors';
 import { accountFolder, inClusterConfig, inClusterServer } from './in-cluster.ts';
 import type { ContextSource, Impersonation } from './kubeconfig/index.ts';
-import type { ClusterAccess } from './transport.ts';
+import type { ClusterAccess } from './transport/transport.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -13,15 +13,15 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './client.ts';
-import { isGone } from './gone.ts';
-import type { Answer } from './node-fetch.ts';
+import type { Answer } from './transport/node-fetch.ts';
+import { isGone } from './transport/status.ts';
 import {
   createTransport,
   describe,
   type Outgoing,
   type Transport,
   type TransportOptions,
-} from './transport.ts';
+} from './transport/transport.ts';
 import { collectionPath, namespaceOf, objectPath, query } from './url.ts';
 import { asKind, watchEvents } from './watch-stream.ts';
 

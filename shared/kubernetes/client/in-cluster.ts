@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ArcError } from '#shared/base/errors';
 import { fileAuthority } from './file-authority.ts';
-import type { ClusterAccess } from './transport.ts';
+import type { ClusterAccess } from './transport/transport.ts';
 
 /** The folder of the account's token and the cluster's certificate authority, which the kubelet writes. */
 export const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';

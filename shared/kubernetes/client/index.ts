@@ -18,7 +18,6 @@ export type {
   WatchOptions,
 } from './client.ts';
 export { createKubeClient } from './create-client.ts';
-export { isGone } from './gone.ts';
 export { fileToken } from './in-cluster.ts';
 export type { Change, KnownStates } from './known-objects.ts';
 export {
@@ -28,13 +27,14 @@ export {
   type ListWatchOptions,
   listWatch,
 } from './list-watch.ts';
-export { nodeFetch } from './node-fetch.ts';
 export { sharedReads } from './shared-reads.ts';
+export { nodeFetch } from './transport/node-fetch.ts';
+export { isGone } from './transport/status.ts';
 export {
   type ClusterAccess,
   createTransport,
   type Outgoing,
   type Transport,
   type TransportOptions,
-} from './transport.ts';
+} from './transport/transport.ts';
 export { collectionPath, objectPath, query } from './url.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
 import type { Kind } from './client.ts';
-import { collectionPath, namespaceOf, objectPath, query, serverAddress } from './url.ts';
+import { collectionPath, namespaceOf, objectPath, query } from './url.ts';
 
 const orders: Kind = {
   apiVersion: 'arc.opendefense.cloud/v1alpha1',
@@ -60,24 +60,4 @@ describe('query', () => {
       '?watch=true&limit=5&labelSelector=a%3Db%2Cc',
     );
   });
-});
-
-describe('serverAddress', () => {
-  it.each([
-    ['https://10.0.0.1:443', 'https://10.0.0.1'],
-    ['http://127.0.0.1:8001/', 'http://127.0.0.1:8001'],
-    ['https://host/k8s/clusters/c1/', 'https://host/k8s/clusters/c1'],
-  ])('takes %s', (given, expected) => {
-    expect(serverAddress(given)).toBe(expected);
-  });
-
-  it.each(['', 'host:443', 'ftp://host', 'https://user:secret@host'])(
-    'refuses %j without repeating it',
-    (given) => {
-      expect(() => serverAddress(given)).toThrow(
-        expect.not.objectContaining({ message: expect.stringMatching(/secret/) }),
-      );
-      expect(() => serverAddress(given)).toThrow(/API server/);
-    },
-  );
 });

@@ -1,21 +1,6 @@
 import { ArcError } from '#shared/base/errors';
 import type { Key, Kind } from './client.ts';
 
-/**
- * Checks the address of an API server and cuts its trailing slash; a path prefix stays. Throws BadRequest for anything
- * but an http(s) address without credentials in it.
- */
-export function serverAddress(server: string): string {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    throw new ArcError('BadRequest', 'the address of the API server must be an http:// or https:// URL');
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new ArcError('BadRequest', 'the address of the API server must not carry credentials; use a token');
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-}
-
 /** The path of a collection: `/api/v1/…` for the core group, `/apis/<group>/<version>/…` for all others. */
 export function collectionPath(kind: Kind, namespace?: string): string {
   const root = kind.apiVersion.includes('/') ? '/apis' : '/api';

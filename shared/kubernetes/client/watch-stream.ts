@@ -2,7 +2,7 @@ import { ArcError } from '#shared/base/errors';
 import { isRecord, type KubeObject } from '#shared/base/meta';
 import type { Kind, WatchEvent } from './client.ts';
 import { readLines } from './lines.ts';
-import { errorFromStatus } from './status.ts';
+import { errorFromStatus } from './transport/status.ts';
 
 // Ten times the largest object that an API server with etcd behind it stores.
 const longestLine = 16 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { type Fetch, nodeFetch } from '../node-fetch.ts';
+import { type Fetch, nodeFetch } from '../transport/node-fetch.ts';
 import type { Signed } from './signer.ts';
 
 export interface ClusterFetchOptions {

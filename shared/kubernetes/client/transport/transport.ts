@@ -3,7 +3,6 @@ import { ArcError, bytesText } from '#shared/base/errors';
 import type { TraceContext } from '#shared/base/telemetry';
 import { type Answer, type Fetch, nodeFetch } from './node-fetch.ts';
 import { errorFromAnswer } from './status.ts';
-import { serverAddress } from './url.ts';
 
 /** Where an API server is, and how to sign in. */
 export interface ClusterAccess {
@@ -107,6 +106,21 @@ export function createTransport(options: TransportOptions): Transport {
       }
     },
   };
+}
+
+/**
+ * Checks the address of an API server and cuts its trailing slash; a path prefix stays. Throws BadRequest for anything
+ * but an http(s) address without credentials in it.
+ */
+export function serverAddress(server: string): string {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    throw new ArcError('BadRequest', 'the address of the API server must be an http:// or https:// URL');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ArcError('BadRequest', 'the address of the API server must not carry credentials; use a token');
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
 /** Names a request in messages: method and path without the query. */

@@ -5,9 +5,9 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { deafServer, silentServer } from '../../../test/fixtures/http/black-hole.ts';
-import { functionAccess } from './access.ts';
-import { createKubeClient } from './create-client.ts';
+import { deafServer, silentServer } from '../../../../test/fixtures/http/black-hole.ts';
+import { functionAccess } from '../access.ts';
+import { createKubeClient } from '../create-client.ts';
 import { nodeFetch } from './node-fetch.ts';
 
 const closers: (() => unknown)[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/base/errors';
-import { createTransport } from './transport.ts';
+import { createTransport, serverAddress } from './transport.ts';
 
 const base = { server: 'http://127.0.0.1:1/prefix/', userAgent: 'unit' };
 
@@ -41,4 +41,24 @@ describe('createTransport', () => {
     const transport = createTransport({ ...base, token });
     await expect(transport.send({ method: 'GET', path: '/x' })).rejects.toThrow('no token yet');
   });
+});
+
+describe('serverAddress', () => {
+  it.each([
+    ['https://10.0.0.1:443', 'https://10.0.0.1'],
+    ['http://127.0.0.1:8001/', 'http://127.0.0.1:8001'],
+    ['https://host/k8s/clusters/c1/', 'https://host/k8s/clusters/c1'],
+  ])('takes %s', (given, expected) => {
+    expect(serverAddress(given)).toBe(expected);
+  });
+
+  it.each(['', 'host:443', 'ftp://host', 'https://user:secret@host'])(
+    'refuses %j without repeating it',
+    (given) => {
+      expect(() => serverAddress(given)).toThrow(
+        expect.not.objectContaining({ message: expect.stringMatching(/secret/) }),
+      );
+      expect(() => serverAddress(given)).toThrow(/API server/);
+    },
+  );
 });

@@ -60,6 +60,14 @@ export function errorFromStatus(
   });
 }
 
+/**
+ * True when the object does not exist. A 404 that names no object is different: the server does not know the kind (not installed,
+ * or not registered yet).
+ */
+export function isGone(caught: unknown): boolean {
+  return ArcError.is(caught, 'NotFound') && caught.details?.name !== undefined;
+}
+
 /** True for an object of kind Status. */
 function isStatus(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && value.kind === 'Status';
