@@ -4,9 +4,12 @@ export type { FindNamespace } from './admission/namespace-lifecycle.ts';
 export type { AdmissionPlugin, AdmissionRequest } from './admission/plugin.ts';
 export { type AuditPolicy, parseAuditPolicy } from './audit/audit-policy.ts';
 export type { AuditSink } from './audit/auditor.ts';
-export { type AuthenticatorOptions, createAuthenticator } from './authentication/authenticator.ts';
+export {
+  type Authenticator,
+  type AuthenticatorOptions,
+  createAuthenticator,
+} from './authentication/authenticator.ts';
 export { type AuthenticationConfig, parseAuthenticationConfig } from './authentication/config.ts';
-export type { Connection } from './authentication/connection.ts';
 export {
   type ConfigReader,
   type LiveConfigOptions,
@@ -14,11 +17,11 @@ export {
 } from './authentication/live-config.ts';
 export type { PostReview, Review } from './authentication/review.ts';
 export { type ReviewToken, tokenReviewer } from './authentication/token-review.ts';
-export type { Authenticator, User } from './authentication/user.ts';
+export type { User } from './authentication/user/user.ts';
 export type { Attributes, Authorizer } from './authorization/authorizer.ts';
 export { delegatedAuthorizer } from './authorization/delegated.ts';
 export type { Limits } from './fairness/limits.ts';
-export type { HealthCheck } from './health.ts';
+export type { Connection } from './http/connection.ts';
 export type * from './kinds/definition.ts';
 export { pauseMetrics } from './metrics/pause-metrics.ts';
 export { processMetrics } from './metrics/process-metrics.ts';
@@ -26,6 +29,7 @@ export type { HardLimit } from './quota/limits.ts';
 export type { QuotaOptions } from './quota/quota.ts';
 export { storagePrefix } from './registry/keys.ts';
 export { type StoredObjects, storedObjects } from './registry/stored-objects.ts';
-export { type ApiServer, type ApiServerOptions, createApiServer } from './server.ts';
+export type { HealthCheck } from './server/health.ts';
+export { type ApiServer, type ApiServerOptions, createApiServer } from './server/server.ts';
 export { type Call, callChannel, inProcess } from './serving/in-process.ts';
 export { type Certificate, type ServeOptions, type Serving, serve } from './serving/serve.ts';

@@ -1,8 +1,5 @@
 import { ArcError } from '#shared/base/errors';
-import type { Store } from '#shared/kubernetes/storage';
 import { notFound, qualified } from '../errors/resource-errors.ts';
-import type { KindDefinition } from '../kinds/definition.ts';
-import { storedObjects } from '../registry/stored-objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);
@@ -14,18 +11,9 @@ export type FindNamespace = (
 
 /**
  * Rejects creates in a namespace that does not exist (NotFound) or is being deleted (Forbidden), and deletes of the namespaces of
- * Kubernetes itself. Namespaces are read from the store if they are among the kinds served, otherwise by `findElsewhere`; without
- * both there is no plug-in.
+ * Kubernetes itself.
  */
-export function namespaceLifecycle(
-  kinds: readonly KindDefinition[],
-  store: Store,
-  findElsewhere?: FindNamespace,
-): AdmissionPlugin | undefined {
-  const isServed = kinds.some((kind) => kind.group === '' && kind.plural === 'namespaces');
-  const stored = storedObjects(kinds, store);
-  const find = isServed ? (name: string) => stored.get('', 'namespaces', '', name) : findElsewhere;
-  if (!find) return undefined;
+export function namespaceLifecycle(find: FindNamespace): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',
     // Before validation, as in kube-apiserver.

@@ -1,4 +1,4 @@
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { isoMicroseconds } from '#shared/base/meta';
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ResourceRequestInfo } from '../request/request-info.ts';
 import type { AuditChoice, Stage } from './audit-policy.ts';

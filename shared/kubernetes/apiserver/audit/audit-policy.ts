@@ -1,7 +1,7 @@
 import { parse as parseYaml } from 'yaml';
 import * as z from 'zod';
 import { ArcError } from '#shared/base/errors';
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 import type { Attributes } from '../authorization/authorizer.ts';
 
 const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AdmissionPlugin } from '../admission/plugin.ts';
-import type { ApiServerOptions } from '../server.ts';
+import type { ApiServerOptions } from '../server/server.ts';
 import {
   applyType,
   jsonPatchType,

@@ -1,7 +1,7 @@
 import { printableJson } from '#shared/base/errors';
 import { toStatus } from '../errors/status.ts';
+import { bodyType } from '../http/incoming-request.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { bodyType } from '../request/request-body.ts';
 import { auditEvent } from './audit-event.ts';
 import { type AuditChoice, type AuditPolicy, chooseAudit, type Stage } from './audit-policy.ts';
 import { type AuditedBody, auditedBody, readUpTo } from './audited-body.ts';

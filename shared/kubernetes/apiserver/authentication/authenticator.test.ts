@@ -3,10 +3,10 @@ import { Socket } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/base/errors';
 import { type Authority, createAuthority } from '../../../base/testing/authority.ts';
+import type { Connection } from '../http/connection.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { type AuthenticationConfig, parseAuthenticationConfig } from './config.ts';
-import type { Connection } from './connection.ts';
-import type { User } from './user.ts';
+import type { User } from './user/user.ts';
 
 let users: Authority;
 let proxies: Authority;

@@ -1,12 +1,36 @@
 import type { X509Certificate } from 'node:crypto';
 import { ArcError } from '#shared/base/errors';
-import type { IncomingRequest } from '../request/incoming-request.ts';
+import { type Connection, headerValues } from '../http/connection.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
 import { chainsTo, subjectValues } from './chain.ts';
 import type { AuthenticationConfig } from './config.ts';
-import { type Connection, headerValues } from './connection.ts';
 import { isAllowedName, remoteUser } from './front-proxy.ts';
 import type { ReviewToken } from './token-review.ts';
-import type { Authenticator, User } from './user.ts';
+import { anonymous, type User } from './user/user.ts';
+
+/**
+ * Resolves a credential to a user; undefined means that there is none. Rejects with Unauthorized for an invalid one.
+ * `connection` is undefined unless the request came over a socket.
+ */
+export type Authenticator = (
+  request: IncomingRequest,
+  connection: Connection | undefined,
+) => Promise<User | undefined>;
+
+/** The user of a request: system:anonymous without a credential, else also a member of system:authenticated. */
+export async function authenticateRequest(
+  authenticate: Authenticator,
+  request: IncomingRequest,
+  connection: Connection | undefined,
+): Promise<User> {
+  const user = await authenticate(request, connection);
+  if (!user) return anonymous;
+  connection?.markAuthenticated();
+  // A front proxy also passes on anonymous requests.
+  if (user.name === anonymous.name || user.groups.includes('system:unauthenticated')) return user;
+  const groups = new Set([...user.groups, 'system:authenticated']);
+  return { ...user, groups: [...groups] };
+}
 
 export interface AuthenticatorOptions {
   /** Returns the current configuration; called for every request. */

@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
-import type { IncomingRequest } from '../request/incoming-request.ts';
+import { type Connection, extraKey, headerNames, headerValues } from '../http/connection.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
 import { subjectValues } from './chain.ts';
 import type { FrontProxyConfig } from './config.ts';
-import { type Connection, extraKey, headerNames, headerValues } from './connection.ts';
-import type { User } from './user.ts';
+import type { User } from './user/user.ts';
 
 /** True if the certificate has one of the allowed names. */
 export function isAllowedName(config: FrontProxyConfig, certificate: X509Certificate): boolean {

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { ArcError } from '#shared/base/errors';
 import { cachedReviews, type PostReview } from './review.ts';
 import { limitUnknownTokens } from './unknown-tokens.ts';
-import type { User } from './user.ts';
+import type { User } from './user/user.ts';
 
 /**
  * Resolves with the token's user; rejects with Unauthorized for an invalid token, ServiceUnavailable if the review failed, and TooManyRequests where

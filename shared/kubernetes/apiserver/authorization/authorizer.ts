@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/base/errors';
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 import { qualified } from '../errors/resource-errors.ts';
 
 /** The request to decide about, with the field names of a SubjectAccessReview. */

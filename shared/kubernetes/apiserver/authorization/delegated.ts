@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/base/errors';
 import { cachedReviews, type PostReview } from '../authentication/review.ts';
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 import type { Attributes, Authorizer } from './authorizer.ts';
 
 type Decision = Awaited<ReturnType<Authorizer>>;

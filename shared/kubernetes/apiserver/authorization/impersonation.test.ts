@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 import type { Attributes } from './authorizer.ts';
 import { impersonate } from './impersonation.ts';
 

@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/base/errors';
-import { type Connection, extraKey, headerNames, headerValues } from '../authentication/connection.ts';
-import type { User } from '../authentication/user.ts';
-import type { IncomingRequest } from '../request/incoming-request.ts';
+import type { User } from '../authentication/user/user.ts';
+import { type Connection, extraKey, headerNames, headerValues } from '../http/connection.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { Attributes, Authorizer } from './authorizer.ts';
 import { mustBeAllowed } from './authorizer.ts';
 

@@ -1,6 +1,6 @@
-import type { Connection } from '../authentication/connection.ts';
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 import { bodyLimit } from '../codec/parse-body.ts';
+import type { Connection } from '../http/connection.ts';
 import { boundBodyBytes } from './body-bytes.ts';
 import type { RequestKind } from './in-flight.ts';
 import { exemptUsers, partyOf } from './party.ts';

@@ -1,4 +1,4 @@
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 
 /**
  * The party with which a user shares its limits. A user is one by itself; the ServiceAccounts of a namespace are one together,

@@ -1,6 +1,7 @@
 import { ArcError } from '#shared/base/errors';
 import type { Auditor, RequestAudit } from '../audit/auditor.ts';
-import { type Authenticator, authenticateRequest, type User } from '../authentication/user.ts';
+import { type Authenticator, authenticateRequest } from '../authentication/authenticator.ts';
+import type { User } from '../authentication/user/user.ts';
 import { type Attributes, isAlwaysAllowed, mustBeAllowed } from '../authorization/authorizer.ts';
 import { impersonate } from '../authorization/impersonation.ts';
 import { isServerError } from '../errors/status.ts';

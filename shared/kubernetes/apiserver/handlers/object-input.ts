@@ -4,11 +4,12 @@ import { decodeCore, readsProtobuf } from '../codec/core-protobuf.ts';
 import { type ParsedBody, parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
 import { badRequest, invalidOf, unsupportedMediaType } from '../errors/request-errors.ts';
+import { bodyType, parsedBodyType } from '../http/incoming-request.ts';
 import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { betweenSteps } from '../request/long-steps.ts';
-import { bodyType, parsedBodyType, readBody } from '../request/request-body.ts';
+import { readBody } from '../request/request-body.ts';
 import { metadataTypeFault } from '../validation/metadata.ts';
 import { checkFields } from '../validation/structural.ts';
 

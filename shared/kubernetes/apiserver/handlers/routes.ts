@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/base/errors';
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 import { negotiate } from '../codec/negotiate.ts';
 import { badRequest } from '../errors/request-errors.ts';
 import { notFound, qualified } from '../errors/resource-errors.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Cause } from '#shared/base/errors';
 import type { KubeObject } from '#shared/base/meta';
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 
 export type { KubeObject, ObjectMeta, OwnerReference } from '#shared/base/meta';
 

@@ -2,9 +2,9 @@ import type { Labels, Metrics } from '#shared/base/telemetry';
 import type { RequestsInFlight } from '../fairness/in-flight.ts';
 import type { RequestLimits } from '../fairness/limits.ts';
 import type { RefusalReason } from '../fairness/refusal.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import type { IncomingRequest } from '../request/incoming-request.ts';
 
 /** Counts requests under the names that dashboards of Kubernetes API servers use. */
 export interface RequestMetrics {

@@ -3,9 +3,10 @@ import { ArcError, bytesText } from '#shared/base/errors';
 import { applyMergePatch, isRecord } from '#shared/base/meta';
 import { bodyLimit, parseBody, parseJson } from '../codec/parse-body.ts';
 import { badRequest, unsupportedMediaType } from '../errors/request-errors.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
+import { bodyType } from '../http/incoming-request.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
-import type { IncomingRequest } from '../request/incoming-request.ts';
-import { type BodySource, bodyType, readBody } from '../request/request-body.ts';
+import { type BodySource, readBody } from '../request/request-body.ts';
 import { applyOperation, type Costs, isOperation, type Operation } from './json-patch.ts';
 import { strategicMerge } from './strategic-merge.ts';
 

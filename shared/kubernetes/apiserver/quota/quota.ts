@@ -1,7 +1,7 @@
 import { Batches, untilAborted, within } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { Freshness, type Store, type WriteResult } from '#shared/kubernetes/storage';
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { keyPrefix, storagePrefix } from '../registry/keys.ts';
 import { followUsage } from './follow-usage.ts';

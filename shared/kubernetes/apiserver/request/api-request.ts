@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Connection, connectionOf } from '../authentication/connection.ts';
-import type { User } from '../authentication/user.ts';
+import type { User } from '../authentication/user/user.ts';
 import type { Representation } from '../codec/negotiate.ts';
 import type { FairUse } from '../fairness/limits.ts';
+import { type Connection, connectionOf } from '../http/connection.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
-import type { IncomingRequest } from './incoming-request.ts';
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts';
 import type { ServerContext } from './server-context.ts';
 

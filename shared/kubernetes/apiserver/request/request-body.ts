@@ -1,27 +1,10 @@
 import { ArcError } from '#shared/base/errors';
 import { bodyLimit } from '../codec/parse-body.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { ApiRequest } from './api-request.ts';
-import type { IncomingRequest } from './incoming-request.ts';
 
 /** A too large body without a length is read up to here and dropped, so that the connection stays usable. */
 const discardLimit = 2 * bodyLimit;
-
-/** The media type of the body in lower case, without parameters; '' when the client sends none. */
-export function bodyType(request: IncomingRequest): string {
-  const header = (request.headers.get('content-type') ?? '').trim().toLowerCase();
-  return header.split(';')[0]?.trim() || header;
-}
-
-/** RFC 7231: a token, and a token or a text in quotes. */
-const parameter = /^[\w!#$%&'*+.^`|~-]+=([\w!#$%&'*+.^`|~-]+|"[^"]*")$/;
-
-/** As bodyType; the whole header where its parameters cannot be read, which no type equals. */
-export function parsedBodyType(request: IncomingRequest): string {
-  const header = request.headers.get('content-type') ?? '';
-  const [, ...parameters] = header.split(';').map((part) => part.trim());
-  if (parameters.at(-1) === '') parameters.pop();
-  return parameters.every((each) => parameter.test(each)) ? bodyType(request) : header;
-}
 
 /** The part of an ApiRequest from which its body is read. */
 export type BodySource = Pick<ApiRequest, 'raw' | 'use' | 'body'>;

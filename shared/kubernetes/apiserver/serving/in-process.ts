@@ -2,9 +2,9 @@ import { channel } from 'node:diagnostics_channel';
 import { setImmediate as turn } from 'node:timers/promises';
 import { untilAborted } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
-import type { IncomingRequest } from '../request/incoming-request.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
 import { type Content, contentOf, isStream } from '../response/content.ts';
-import type { ApiServer } from '../server.ts';
+import type { ApiServer } from '../server/server.ts';
 
 /** The part of `fetch` that a client of this process uses; headers by their names in lower case. */
 export type Call = (

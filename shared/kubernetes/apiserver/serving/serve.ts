@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { limitEmptyLines } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
-import type { ApiServer } from '../server.ts';
+import type { ApiServer } from '../server/server.ts';
 import { answerMalformedRequests } from './malformed-requests.ts';
 import { endStalledReaders } from './stalled-readers.ts';
 import { limitUnauthenticatedConnections } from './unauthenticated-connections.ts';

@@ -4,7 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createAuthority } from '../../../base/testing/authority.ts';
-import { connectionOf } from '../authentication/connection.ts';
+import { connectionOf } from '../http/connection.ts';
 import { limitUnauthenticatedConnections } from './unauthenticated-connections.ts';
 
 const max = 10;

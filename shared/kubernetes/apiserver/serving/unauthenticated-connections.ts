@@ -1,6 +1,6 @@
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { isAuthenticated } from '../authentication/connection.ts';
+import { isAuthenticated } from '../http/connection.ts';
 
 /**
  * Keeps at most `max` connections without an authenticated request: the oldest are closed first. Authenticated connections stay, so that

@@ -7,7 +7,7 @@ import { ArcError, type Cause } from '#shared/base/errors';
 import { openEmbeddedStore, type Store } from '#shared/kubernetes/storage';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
-import { type ApiServer, type ApiServerOptions, createApiServer } from '../server.ts';
+import { type ApiServer, type ApiServerOptions, createApiServer } from '../server/server.ts';
 
 /** A server over a real store, with the requests that tests need. */
 export interface TestServer {

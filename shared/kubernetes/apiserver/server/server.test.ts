@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { group, startTestServer, type TestServer, widget, widgets } from './testing/test-server.ts';
+import { group, startTestServer, type TestServer, widget, widgets } from '../testing/test-server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { IncomingRequest } from '../request/incoming-request.ts';
+import type { IncomingRequest } from './incoming-request.ts';
 
 /** The connection of a request: what `Request` does not carry. */
 export interface Connection {

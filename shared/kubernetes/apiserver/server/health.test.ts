@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/base/errors';
 import { fc } from '#shared/base/testing';
+import { startTestServer } from '../testing/test-server.ts';
 import { type HealthCheck, type HealthOptions, health } from './health.ts';
-import { startTestServer } from './testing/test-server.ts';
 
 const sound: HealthCheck = { name: 'sound', check: () => undefined };
 const broken: HealthCheck = {

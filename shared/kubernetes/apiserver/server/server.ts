@@ -2,27 +2,28 @@ import { Hono } from 'hono';
 import { ArcError } from '#shared/base/errors';
 import { type Metrics, metricsContentType } from '#shared/base/telemetry';
 import type { Store } from '#shared/kubernetes/storage';
-import { createAdmission } from './admission/chain.ts';
-import { type FindNamespace, namespaceLifecycle } from './admission/namespace-lifecycle.ts';
-import type { AdmissionPlugin } from './admission/plugin.ts';
-import type { AuditPolicy } from './audit/audit-policy.ts';
-import { type AuditSink, createAuditor } from './audit/auditor.ts';
-import type { Authenticator } from './authentication/user.ts';
-import type { Authorizer } from './authorization/authorizer.ts';
-import { discoveryRoutes } from './discovery/discovery-routes.ts';
-import { countRequestsInFlight } from './fairness/in-flight.ts';
-import { defaultLimits, type Limits, limitRequests } from './fairness/limits.ts';
-import { handlerChain } from './handlers/handler-chain.ts';
+import { createAdmission } from '../admission/chain.ts';
+import { type FindNamespace, namespaceLifecycle } from '../admission/namespace-lifecycle.ts';
+import type { AdmissionPlugin } from '../admission/plugin.ts';
+import type { AuditPolicy } from '../audit/audit-policy.ts';
+import { type AuditSink, createAuditor } from '../audit/auditor.ts';
+import type { Authenticator } from '../authentication/authenticator.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
+import { discoveryRoutes } from '../discovery/discovery-routes.ts';
+import { countRequestsInFlight } from '../fairness/in-flight.ts';
+import { defaultLimits, type Limits, limitRequests } from '../fairness/limits.ts';
+import { handlerChain } from '../handlers/handler-chain.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
+import { authenticationMeasure, authorizationMeasure } from '../metrics/auth-metrics.ts';
+import { type RequestMetrics, requestMetrics } from '../metrics/request-metrics.ts';
+import { createQuota, type QuotaOptions } from '../quota/quota.ts';
+import { keyPrefix } from '../registry/keys.ts';
+import { storedObjects } from '../registry/stored-objects.ts';
+import { ApiRequest } from '../request/api-request.ts';
+import type { ServerContext } from '../request/server-context.ts';
+import { respondError } from '../response/respond.ts';
 import { type HealthCheck, health } from './health.ts';
-import type { KindDefinition } from './kinds/definition.ts';
-import { authenticationMeasure, authorizationMeasure } from './metrics/auth-metrics.ts';
-import { type RequestMetrics, requestMetrics } from './metrics/request-metrics.ts';
-import { createQuota, type QuotaOptions } from './quota/quota.ts';
-import { keyPrefix } from './registry/keys.ts';
-import { ApiRequest } from './request/api-request.ts';
-import type { IncomingRequest } from './request/incoming-request.ts';
-import type { ServerContext } from './request/server-context.ts';
-import { respondError } from './response/respond.ts';
 
 /** The Kubernetes release whose API conventions are followed; kubectl compares its own version with it. */
 const followed = 'v1.34.0';
@@ -80,8 +81,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const closing = new AbortController();
   let draining = false;
   let spreadMs = 0;
-  const lifecycle = namespaceLifecycle(kinds, store, options.findNamespace);
-  const plugins = [...(lifecycle ? [lifecycle] : []), ...(options.admission ?? [])];
+  const findNamespace = namespaceFinder(options);
+  const lifecycle = findNamespace ? [namespaceLifecycle(findNamespace)] : [];
+  const plugins = [...lifecycle, ...(options.admission ?? [])];
   const inFlight = countRequestsInFlight();
   const limits = limitRequests({ ...defaultLimits, ...options.limits }, (reason) =>
     requests?.refused(reason),
@@ -174,6 +176,14 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       await quota?.done;
     },
   };
+}
+
+/** Namespaces are read from the store if they are among the kinds served. Undefined: nobody knows them. */
+function namespaceFinder({ kinds, store, findNamespace }: ApiServerOptions): FindNamespace | undefined {
+  const isServed = kinds.some((kind) => kind.group === '' && kind.plural === 'namespaces');
+  if (!isServed) return findNamespace;
+  const stored = storedObjects(kinds, store);
+  return (name) => stored.get('', 'namespaces', '', name);
 }
 
 /** All metrics. Requests in flight and stored objects are counted now. */
