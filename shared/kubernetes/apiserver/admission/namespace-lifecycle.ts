@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/base/errors';
-import { notFound, qualified } from '../errors/resource-errors.ts';
+import { notFound, qualified } from '../errors/api-errors.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);

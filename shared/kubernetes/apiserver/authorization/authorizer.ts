@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/base/errors';
 import type { User } from '../authentication/user/user.ts';
-import { qualified } from '../errors/resource-errors.ts';
+import { qualified } from '../errors/api-errors.ts';
 
 /** The request to decide about, with the field names of a SubjectAccessReview. */
 export type Attributes =

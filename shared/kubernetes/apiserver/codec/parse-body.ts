@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/base/errors';
 import { isRecord, largestBodyBytes } from '#shared/base/meta';
 import { yamlToJson } from '#shared/base/yaml';
-import { badRequest } from '../errors/request-errors.ts';
+import { badRequest } from '../errors/api-errors.ts';
 import { exceeded, type JsonLimits, scanJson } from './json-scan.ts';
 
 /** Bytes a body may have. */

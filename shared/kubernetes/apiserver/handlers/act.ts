@@ -1,14 +1,14 @@
 import { isRecord } from '#shared/base/meta';
 import { parseBody } from '../codec/parse-body.ts';
-import { badRequest, unsupportedMediaType } from '../errors/request-errors.ts';
+import { badRequest, unsupportedMediaType } from '../errors/api-errors.ts';
 import { bodyType } from '../http/incoming-request.ts';
 import type { Action } from '../kinds/definition.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { readBody } from '../request/request-body.ts';
 import { respondWritten } from '../response/respond.ts';
 import { trackManagedFields } from './field-manager.ts';
+import { checkManager, isDryRun } from './query-options.ts';
 import { writeObject } from './write-object.ts';
-import { checkManager, isDryRun } from './write-options.ts';
 
 const bodyTypes = ['', 'application/json', 'application/yaml'];
 

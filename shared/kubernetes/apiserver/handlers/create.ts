@@ -1,13 +1,11 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { ArcError } from '#shared/base/errors';
 import { isoSeconds } from '#shared/base/meta';
-import { badRequest, invalid } from '../errors/request-errors.ts';
-import { alreadyExists } from '../errors/resource-errors.ts';
+import { alreadyExists, badRequest, invalid } from '../errors/api-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { objectKey } from '../registry/keys.ts';
 import { decodeObject, encodeObject } from '../registry/stored-object.ts';
-import type { ResourceRequest } from '../request/api-request.ts';
-import { betweenSteps } from '../request/long-steps.ts';
+import { betweenSteps, type ResourceRequest } from '../request/api-request.ts';
 import { respondObject, respondWritten, type Written } from '../response/respond.ts';
 import { generatedPrefix } from '../validation/metadata.ts';
 import { checkSize } from '../validation/object-size.ts';
@@ -15,8 +13,8 @@ import { validateSchema } from '../validation/validate-schema.ts';
 import { admitWrite } from './admit-write.ts';
 import { type ManagedFieldsOf, trackManagedFields, withManagedFields } from './field-manager.ts';
 import { readObject } from './object-input.ts';
+import { checkManager, isDryRun } from './query-options.ts';
 import { createWithinQuota } from './within-quota.ts';
-import { checkManager, isDryRun } from './write-options.ts';
 
 const nameAttempts = 8;
 /** The characters of generated names in Kubernetes: no vowels, none that look alike. */

@@ -3,7 +3,7 @@ import { breathe } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { isoSeconds } from '#shared/base/meta';
 import type { StoredItem } from '#shared/kubernetes/storage';
-import { deletePreconditionFailed, notFound } from '../errors/resource-errors.ts';
+import { deletePreconditionFailed, notFound } from '../errors/api-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { itemSlices } from '../registry/item-slices.ts';
 import { objectKey } from '../registry/keys.ts';
@@ -12,10 +12,10 @@ import type { ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/deadline.ts';
 import { respondList } from '../response/list-response.ts';
 import { respondBody, respondObject } from '../response/respond.ts';
-import { admissionRequest } from './admission-request.ts';
+import { admissionRequest } from './admit-write.ts';
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
 import { findObjects } from './read.ts';
-import { contended, writeAttempts } from './write-options.ts';
+import { contended, writeAttempts } from './write-object.ts';
 
 /** The result of a delete: the object is removed, or marked for deletion while finalizers hold it. */
 type Deletion = { removed: boolean; object: KubeObject };

@@ -1,5 +1,5 @@
 import type { Cause } from '#shared/base/errors';
-import { badRequest, invalidOf } from '../errors/request-errors.ts';
+import { badRequest, invalidOf } from '../errors/api-errors.ts';
 import { isTrue } from '../request/request-info.ts';
 
 /** metav1.ListOptions: the query of a list, watch or deletecollection, validated. */

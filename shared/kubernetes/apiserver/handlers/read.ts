@@ -1,21 +1,17 @@
 import { breathe, pause } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import type { StoredItem, StoredList } from '#shared/kubernetes/storage';
-import { notFound } from '../errors/resource-errors.ts';
+import { notFound } from '../errors/api-errors.ts';
 import { ExpiredContinue } from '../errors/status.ts';
-import type { TextPart } from '../kinds/definition.ts';
 import { decodeContinue, encodeContinue, notIssued } from '../registry/continue-token.ts';
 import { itemSlices } from '../registry/item-slices.ts';
 import { indexOf, isSelected } from '../registry/item-summary.ts';
 import { objectKey, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
-import { decodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/deadline.ts';
-import { isTrue } from '../request/request-info.ts';
 import { type ListMeta, respondList } from '../response/list-response.ts';
-import { respondItem, respondText } from '../response/respond.ts';
-import { followText } from './follow-text.ts';
+import { respondItem } from '../response/respond.ts';
 import { type ListOptions, listOptions, revisionOf } from './list-options.ts';
 
 /** GET of one object. */
@@ -23,16 +19,8 @@ export async function getObject(request: ResourceRequest): Promise<Response> {
   return respondItem(request, await readItem(request));
 }
 
-/** GET of a text of an object, with follow=true while it is written. */
-export async function getText(request: ResourceRequest, part: TextPart): Promise<Response> {
-  const object = decodeObject(await readItem(request));
-  const { query } = request;
-  const pieces = isTrue(query.get('follow')) ? part.follow?.(object, query) : undefined;
-  return pieces ? followText(request, pieces) : respondText(request, part.read(object, query));
-}
-
 /** The object that a request names. Rejects with NotFound. */
-async function readItem(request: ResourceRequest): Promise<StoredItem> {
+export async function readItem(request: ResourceRequest): Promise<StoredItem> {
   const { definition, server, info } = request;
   const signal = deadline(request);
   const atLeast = revisionOf(request.query.get('resourceVersion'));

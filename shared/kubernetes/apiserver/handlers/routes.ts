@@ -1,18 +1,18 @@
 import { ArcError } from '#shared/base/errors';
 import type { User } from '../authentication/user/user.ts';
 import { negotiate } from '../codec/negotiate.ts';
-import { badRequest } from '../errors/request-errors.ts';
-import { notFound, qualified } from '../errors/resource-errors.ts';
+import { badRequest, notFound, qualified } from '../errors/api-errors.ts';
 import { requestKindOf } from '../fairness/in-flight.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { ApiRequest, ResourceRequest } from '../request/api-request.ts';
 import { readBody } from '../request/request-body.ts';
 import { definitionFor, pathName, type ResourceRequestInfo } from '../request/request-info.ts';
-import { checkFieldValidation, checkTimeout } from '../request/request-options.ts';
 import { actOnObject } from './act.ts';
 import { createObject } from './create.ts';
 import { deleteCollection, deleteObject } from './delete.ts';
-import { getObject, getText, listObjects } from './read.ts';
+import { checkFieldValidation, checkTimeout } from './query-options.ts';
+import { getObject, listObjects } from './read.ts';
+import { getText } from './read-text.ts';
 import { patchObject, replaceObject } from './update.ts';
 import { watchObjects } from './watch.ts';
 

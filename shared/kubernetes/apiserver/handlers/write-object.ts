@@ -2,20 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import { ArcError } from '#shared/base/errors';
 import { sameJson } from '#shared/base/meta';
 import type { StoredItem } from '#shared/kubernetes/storage';
-import { notFound } from '../errors/resource-errors.ts';
+import { notFound } from '../errors/api-errors.ts';
 import { sameOwners } from '../fieldmanager/managed-fields.ts';
 import type { KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { objectKey } from '../registry/keys.ts';
 import { decodeObject, encodeObject } from '../registry/stored-object.ts';
-import type { ResourceRequest } from '../request/api-request.ts';
+import { betweenSteps, type ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/deadline.ts';
-import { betweenSteps } from '../request/long-steps.ts';
 import type { Written } from '../response/respond.ts';
 import { checkSize } from '../validation/object-size.ts';
 import { admitWrite } from './admit-write.ts';
 import { type ManagedFieldsOf, withManagedFields } from './field-manager.ts';
 import { updateWithinQuota } from './within-quota.ts';
-import { contended, writeAttempts } from './write-options.ts';
+
+/** A write gives up after so many conflicts: something rewrites the object without pause. */
+export const writeAttempts = 64;
 
 /** The change that a request makes to the object it finds. */
 export interface Change {
@@ -80,6 +81,12 @@ async function writeNewest(
     item = written.current;
   }
   throw contended(info.name);
+}
+
+export function contended(name: string): ArcError {
+  return new ArcError('ServiceUnavailable', `"${name}" changed during every attempt to write it; try again`, {
+    details: { retryAfterSeconds: 1 },
+  });
 }
 
 type Outcome = NextState | { failure: unknown };

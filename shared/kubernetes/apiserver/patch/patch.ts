@@ -2,7 +2,7 @@ import { breathe } from '#shared/base/async';
 import { ArcError, bytesText } from '#shared/base/errors';
 import { applyMergePatch, isRecord } from '#shared/base/meta';
 import { bodyLimit, parseBody, parseJson } from '../codec/parse-body.ts';
-import { badRequest, unsupportedMediaType } from '../errors/request-errors.ts';
+import { badRequest, unsupportedMediaType } from '../errors/api-errors.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import { bodyType } from '../http/incoming-request.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';

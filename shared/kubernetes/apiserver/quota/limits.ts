@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/base/errors';
-import { qualified } from '../errors/resource-errors.ts';
+import { qualified } from '../errors/api-errors.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { Use } from './usage-account.ts';
 

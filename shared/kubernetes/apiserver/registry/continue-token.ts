@@ -1,5 +1,5 @@
 import type { ArcError } from '#shared/base/errors';
-import { badRequest } from '../errors/request-errors.ts';
+import { badRequest } from '../errors/api-errors.ts';
 
 /** The start of the next page of a list. `revision` -1: the newest, because the old one was compacted. */
 export interface Continuation {

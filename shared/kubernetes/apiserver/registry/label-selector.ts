@@ -1,4 +1,4 @@
-import { badRequest } from '../errors/request-errors.ts';
+import { badRequest } from '../errors/api-errors.ts';
 import { labelValueFaults, qualifiedFaults } from '../validation/name-rules.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { badRequest } from '../errors/request-errors.ts';
+import { badRequest } from '../errors/api-errors.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { mostTerms, parseLabelSelector } from './label-selector.ts';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { breathe } from '#shared/base/async';
 import type { User } from '../authentication/user/user.ts';
 import type { Representation } from '../codec/negotiate.ts';
 import type { FairUse } from '../fairness/limits.ts';
@@ -118,4 +119,15 @@ export interface ResourceRequest extends ApiRequest {
   user: User;
   definition: KindDefinition;
   format: Representation;
+}
+
+/** A request that works on less takes a few ms in all. */
+const longBytes = 64 * 1024;
+
+/** Lets other requests run between two steps of one that works on a large body or object: each of them may take tens of ms. */
+export async function betweenSteps({
+  body,
+  objectBytes,
+}: Pick<ApiRequest, 'body' | 'objectBytes'>): Promise<void> {
+  if ((body?.byteLength ?? 0) + objectBytes >= longBytes) await breathe();
 }

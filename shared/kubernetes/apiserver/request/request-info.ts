@@ -1,4 +1,4 @@
-import { badRequest } from '../errors/request-errors.ts';
+import { badRequest } from '../errors/api-errors.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 
 /** A request to a resource. Texts are empty where the path names nothing. */

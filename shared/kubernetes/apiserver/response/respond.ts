@@ -4,7 +4,7 @@ import { jsonToYaml } from '#shared/base/yaml';
 import type { StoredItem } from '#shared/kubernetes/storage';
 import { parseAccept } from '../codec/accept.ts';
 import { isIndented, readByPeople } from '../codec/negotiate.ts';
-import { badRequest } from '../errors/request-errors.ts';
+import { badRequest } from '../errors/api-errors.ts';
 import { toStatus } from '../errors/status.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { KubeObject } from '../kinds/definition.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkFieldValidation, checkTimeout } from './request-options.ts';
+import { checkFieldValidation, checkTimeout } from './query-options.ts';
 
 describe('timeout', () => {
   it.each(['', '30', '30s', '1m30s', '1.5h', '10ms'])('may be "%s"', (timeout) => {

@@ -1,5 +1,34 @@
-import { ArcError, type Cause } from '#shared/base/errors';
-import { invalidOf } from '../errors/request-errors.ts';
+import type { Cause } from '#shared/base/errors';
+import { badRequest, invalidOf } from '../errors/api-errors.ts';
+
+const durations = /^(\d+|(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+)$/;
+
+/** Throws BadRequest unless `timeout` is a Go duration or seconds. */
+export function checkTimeout(query: URLSearchParams): void {
+  const text = query.get('timeout') ?? '';
+  if (text === '' || durations.test(text)) return;
+  const shown = JSON.stringify(text.slice(0, 100));
+  throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${shown}`);
+}
+
+const optionsOf = new Map([
+  ['create', 'CreateOptions'],
+  ['update', 'UpdateOptions'],
+  ['patch', 'PatchOptions'],
+]);
+const modes = ['', 'Ignore', 'Strict', 'Warn'];
+
+/** Throws Invalid for an unknown `fieldValidation` of a write. */
+export function checkFieldValidation(query: URLSearchParams, verb: string): void {
+  const options = optionsOf.get(verb);
+  const mode = query.get('fieldValidation') ?? '';
+  if (options === undefined || modes.includes(mode)) return;
+  const supported = modes.map((one) => JSON.stringify(one)).join(', ');
+  const message = `Unsupported value: ${JSON.stringify(mode.slice(0, 100))}: supported values: ${supported}`;
+  throw invalidOf(options, 'meta.k8s.io', '', [
+    { reason: 'FieldValueNotSupported', message, field: 'fieldValidation' },
+  ]);
+}
 
 /** Reads `dryRun` of a query; Invalid for any other value than `All`. */
 export function isDryRun(query: URLSearchParams, kind: string): boolean {
@@ -44,13 +73,4 @@ function unprintable(text: string): string {
   const at = letters.findIndex((letter) => /[^\P{C}]/u.test(letter));
   const code = (letters[at]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return `${JSON.stringify(text.slice(0, 128)).replace('\\u0007', '\\a')}: invalid character U+${code} (at position ${at})`;
-}
-
-/** A write gives up after so many conflicts: something rewrites the object without pause. */
-export const writeAttempts = 64;
-
-export function contended(name: string): ArcError {
-  return new ArcError('ServiceUnavailable', `"${name}" changed during every attempt to write it; try again`, {
-    details: { retryAfterSeconds: 1 },
-  });
 }
