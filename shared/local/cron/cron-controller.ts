@@ -87,6 +87,7 @@ export function startCronController(options: CronControllerOptions): { done: Pro
       ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[nameLabel] === name,
     );
     const decision = decideCron(cron, own, new Date(clock.now()), considered.get(uid));
+    if (decision.problem) log.warn({ err: decision.problem, cronWorkflow: key }, 'a run does not take place');
     for (const run of decision.replace)
       await api.mergePatch(workflows, run.metadata, { spec: { shutdown: 'Terminate' } }, {}, signal);
     if (decision.start) await start(decision.start);

@@ -8,6 +8,8 @@ export interface CronWorkflow extends KubeObject {
     schedule?: string;
     schedules?: string[];
     timezone?: string;
+    /** Whether a run takes place: when.ts. */
+    when?: string;
     suspend?: boolean;
     startingDeadlineSeconds?: number | null;
     concurrencyPolicy?: 'Allow' | 'Forbid' | 'Replace' | '';

@@ -139,4 +139,16 @@ describe('decideCron', () => {
     const foreign = { ...run('03:00:00', 'Running'), metadata: { name: 'other', namespace: 'team' } };
     expect(decideCron(nightly(), [foreign], at('02:00:00')).status).toBeUndefined();
   });
+
+  it('starts a run only where `when` lets it', () => {
+    const condition = '{{= cronworkflow.failed < 2 }}';
+    const decide = (when: string, failed: number) =>
+      decideCron(nightly({ when }, { failed }), [], at('03:00:00'));
+    expect(decide(condition, 1).start).toBeDefined();
+    expect(decide(condition, 2)).toMatchObject({ considered: at('03:00:00') });
+    expect(decide(condition, 2).start).toBeUndefined();
+    const refused = decide('{{= nil > 1 }}', 0);
+    expect(refused.start).toBeUndefined();
+    expect(refused.problem?.message).toContain('cannot compare a nil with a number');
+  });
 });

@@ -1,7 +1,9 @@
+import { ArcError } from '#shared/base/errors';
 import { isOwnedBy, isoSeconds, ownerReference } from '#shared/base/meta';
 import { isCompleted, type Workflow } from '../executor/workflow.ts';
 import { parseSchedule } from '../kinds/schedule.ts';
 import type { CronWorkflow, CronWorkflowStatus } from './cron-workflow.ts';
+import { parseWhen } from './when.ts';
 
 /** How late a run may start where startingDeadlineSeconds does not say: a timer is never quite punctual. */
 const usualLatenessMs = 10_000;
@@ -9,6 +11,8 @@ const usualLatenessMs = 10_000;
 export interface CronDecision {
   /** The Workflow to start now. Its name follows from the scheduled time, so making it twice makes one. */
   start?: Workflow;
+  /** Why `when` could not be evaluated: the run that is due does not take place. */
+  problem?: ArcError;
   /** Runs to terminate first (concurrencyPolicy Replace). */
   replace: Workflow[];
   /** Ended runs beyond the limits of history. */
@@ -37,13 +41,15 @@ export function decideCron(
   if (cron.metadata.deletionTimestamp !== undefined) return { replace: [], remove: [] };
   const due = cron.spec.suspend === true ? undefined : dueTime(cron, now, before);
   const skipped = due !== undefined && cron.spec.concurrencyPolicy === 'Forbid' && running.length > 0;
-  const start = due === undefined || skipped ? undefined : runOf(cron, due);
+  const verdict = due === undefined || skipped ? false : mayRun(cron, now);
+  const start = due !== undefined && verdict === true ? runOf(cron, due) : undefined;
   const status = statusOf(cron, runs, start, due);
   const next = cron.spec.suspend === true ? undefined : nextTime(cron, now);
   return {
     replace: start && cron.spec.concurrencyPolicy === 'Replace' ? running : [],
     remove,
     ...(start === undefined ? {} : { start }),
+    ...(verdict instanceof ArcError ? { problem: verdict } : {}),
     ...(status === undefined ? {} : { status }),
     ...(next === undefined ? {} : { next }),
     ...(due === undefined ? {} : { considered: due }),
@@ -76,6 +82,20 @@ function nextTime(cron: CronWorkflow, now: Date): number | undefined {
   const times = schedulesOf(cron).map((text) => parseSchedule(text, cron.spec.timezone).next(now, since));
   const known = times.filter((time) => time !== undefined).map((time) => time.getTime());
   return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/** What `when` says of a run that is due; an error where its types do not fit. */
+function mayRun({ spec, status }: CronWorkflow, now: Date): boolean | ArcError {
+  if (spec.when === undefined || spec.when === '') return true;
+  const last = status?.lastScheduledTime;
+  try {
+    return parseWhen(spec.when)({
+      ...{ failed: status?.failed ?? 0, succeeded: status?.succeeded ?? 0, now: now.getTime() },
+      lastScheduledTime: last == null ? undefined : Date.parse(last),
+    });
+  } catch (caught) {
+    return ArcError.from(caught);
+  }
 }
 
 /** As Argo names and marks it. */

@@ -62,6 +62,7 @@ describe('templates and CronWorkflows', () => {
     expect(cronWorkflows.columns[0]?.value(one)).toBe('0 * * * *, 5 * * * *');
     const causesOf = (spec: object) => cronWorkflows.hooks?.validate?.(workflow(spec), undefined);
     expect(causesOf({ schedules: ['0 * * * *'], when: '' })).toEqual([]);
+    expect(causesOf({ schedules: ['0 * * * *'], when: '{{= cronworkflow.failed < 3 }}' })).toEqual([]);
     expect(causesOf({ schedules: ['x'], when: '1 == 1' })).toMatchObject([
       { field: 'spec.when' },
       { field: 'spec.schedules', message: expect.stringContaining('"x"') },

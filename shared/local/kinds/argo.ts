@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+
 import * as z from 'zod';
 import { ArcError, type Cause } from '#shared/base/errors';
 import type { Column, KindDefinition, KubeObject } from '#shared/kubernetes/apiserver';
-import { parseSchedule } from './schedule.ts';
+import { parseWhen } from '../cron/when.ts';
+import { parseSchedule, parseSchedule } from './schedule.ts';
 import { unsupportedFields } from './supported.ts';
 
 const argo = { group: 'argoproj.io', version: 'v1alpha1', status: false } as const;
@@ -134,26 +136,36 @@ export const cronWorkflows: KindDefinition = {
   },
 };
 
-/** Conditions are expressions that only Argo evaluates; a schedule must be readable. */
+/** What the standalone cannot evaluate of a schedule: `stopStrategy`, a `when` that it cannot parse, a schedule that is none. */
 function scheduleCauses(object: KubeObject): Cause[] {
   const { timezone, when, stopStrategy } = specOf(object);
-  const conditions = Object.entries({ when, stopStrategy })
-    .filter(([, value]) => value !== undefined && value !== '')
-    .map(([name]) => ({
-      reason: 'FieldValueNotSupported',
-      message: 'Unsupported value: the standalone does not evaluate conditions of a schedule',
-      field: `spec.${name}`,
-    }));
-  const unreadable = schedulesOf(object).flatMap((text) => {
-    try {
-      parseSchedule(text, typeof timezone === 'string' ? timezone : undefined);
-      return [];
-    } catch (caught) {
-      const message = `Invalid value: ${JSON.stringify(text)}: ${ArcError.from(caught).message}`;
-      return [{ reason: 'FieldValueInvalid', message, field: 'spec.schedules' }];
-    }
-  });
-  return [...conditions, ...unreadable];
+  const stop =
+    stopStrategy === undefined || stopStrategy === ''
+      ? []
+      : [
+          {
+            reason: 'FieldValueNotSupported',
+            message: 'Unsupported value: the standalone does not evaluate it',
+            field: 'spec.stopStrategy',
+          },
+        ];
+  const condition =
+    typeof when === 'string' && when !== '' ? unreadable(when, 'spec.when', () => parseWhen(when)) : [];
+  const zone = typeof timezone === 'string' ? timezone : undefined;
+  const schedules = schedulesOf(object).flatMap((text) =>
+    unreadable(text, 'spec.schedules', () => parseSchedule(text, zone)),
+  );
+  return [...stop, ...condition, ...schedules];
+}
+
+function unreadable(text: string, field: string, parse: () => unknown): Cause[] {
+  try {
+    parse();
+    return [];
+  } catch (caught) {
+    const message = `Invalid value: ${JSON.stringify(text)}: ${ArcError.from(caught).message}`;
+    return [{ reason: 'FieldValueInvalid', message, field }];
+  }
 }
 
 type Spec = Record<string, unknown>;
