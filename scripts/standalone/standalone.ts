@@ -15,7 +15,9 @@ import {
 import type { Store } from '#shared/kubernetes/storage';
 import {
   createLiveLogs,
+  createRbac,
   type Destination,
+  followGrants,
   loadManifests,
   type Manifest,
   parseTriggers,
@@ -114,8 +116,9 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   // The API server serves the ConfigMap that it follows.
   const liveLogs = createLiveLogs();
   const operator: { settings: () => Settings } = { settings: () => ({}) };
+  const rbac = createRbac(manifests);
   const server = composeApi({
-    ...{ store: options.wrapStore?.(store) ?? store, identities, manifests, liveLogs, log },
+    ...{ store: options.wrapStore?.(store) ?? store, identities, rbac, liveLogs, log },
     settings: () => operator.settings(),
   });
   const api = await serve(server, {
@@ -145,8 +148,12 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     metrics: createMetrics(),
     signal: ending.signal,
   });
+  const granted = followGrants({
+    ...{ api: createKubeClient(accessOf('admin')), rbac, signal: ending.signal },
+    log: log.child({ part: 'rbac' }),
+  });
   operator.settings = followed.current;
-  await followed.ready;
+  await Promise.all([followed.ready, granted.ready]);
 
   const urls = new Map<string, URL>();
   const takers = new Map<string, Served['fetch']>();

@@ -16,8 +16,9 @@ export { accessReviewKinds } from './kinds/access-reviews.ts';
 export { clusterKinds, clusterKindsWith } from './kinds/cluster-kinds.ts';
 export { createLiveLogs, type LiveLogs } from './kinds/live-logs.ts';
 // Kubernetes RBAC evaluated from manifests (docs/decisions/0015-standalone-enforces-rbac.md).
-export { type RulesOf, rbacAuthorizer, rbacRules } from './rbac/authorizer.ts';
+export { createRbac, type Rbac, type RulesOf } from './rbac/authorizer.ts';
 export { withComponent } from './rbac/component.ts';
+export { followGrants } from './rbac/follow-grants.ts';
 export { loadManifests, type Manifest, manifestFiles, parseManifests } from './rbac/manifests.ts';
 export type { PolicyRule } from './rbac/rules.ts';
 // A small OCI registry on loopback for the demo and the tests, with faults to order.

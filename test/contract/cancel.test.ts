@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, group, orders, type Workflow, workflows } from '#shared/domain';
-import { loadManifests, rbacAuthorizer } from '#shared/local';
+import { createRbac, loadManifests } from '#shared/local';
 import { namespace, order } from '../../shared/domain/testing/objects.ts';
 import {
   fresh,
@@ -66,7 +66,7 @@ describe('cancel, with the rights and Triggers in knative/base', () => {
     ['arc-operator', [true, true, true]],
   ])('may be asked for by %s: %j', async (name, expected) => {
     const apiGroup = 'rbac.authorization.k8s.io';
-    const authorize = rbacAuthorizer([
+    const { authorize } = createRbac([
       ...(await loadManifests('knative/base')),
       {
         apiVersion: `${apiGroup}/v1`,

@@ -2,8 +2,8 @@ import { ArcError } from '#shared/base/errors';
 import { isOwnedBy, isoSeconds, ownerReference } from '#shared/base/meta';
 import { isCompleted, type Workflow } from '../executor/workflow.ts';
 import { parseSchedule } from '../kinds/schedule.ts';
+import { parseWhen } from '../kinds/when.ts';
 import type { CronWorkflow, CronWorkflowStatus } from './cron-workflow.ts';
-import { parseWhen } from './when.ts';
 
 /** How late a run may start where startingDeadlineSeconds does not say: a timer is never quite punctual. */
 const usualLatenessMs = 10_000;

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { ArcError, type Cause } from '#shared/base/errors';
 import type { Column, KindDefinition, KubeObject } from '#shared/kubernetes/apiserver';
-import { parseWhen } from '../cron/when.ts';
-import { parseSchedule, parseSchedule } from './schedule.ts';
+import { parseSchedule } from './schedule.ts';
 import { unsupportedFields } from './supported.ts';
+import { parseWhen } from './when.ts';
 
 const argo = { group: 'argoproj.io', version: 'v1alpha1', status: false } as const;
 const free = { 'x-kubernetes-preserve-unknown-fields': true };

@@ -4,9 +4,10 @@ import { configMaps, namespaces, serviceAccounts } from './core.ts';
 import { events } from './event.ts';
 import { createLiveLogs, type LiveLogs } from './live-logs.ts';
 import { podKind } from './pod.ts';
+import { rbacKinds } from './rbac.ts';
 import { secrets } from './secret.ts';
 
-/** core/v1 and argoproj.io/v1alpha1, as far as the conduit needs them. Logs of pods that run are those in `liveLogs`. */
+/** core/v1, rbac.authorization.k8s.io/v1 and argoproj.io/v1alpha1, as far as the conduit needs them. Logs of pods that run are those in `liveLogs`. */
 export const clusterKindsWith = (liveLogs: LiveLogs): readonly KindDefinition[] => [
   namespaces,
   secrets,
@@ -18,6 +19,7 @@ export const clusterKindsWith = (liveLogs: LiveLogs): readonly KindDefinition[] 
   workflowTemplates,
   clusterWorkflowTemplates,
   cronWorkflows,
+  ...rbacKinds,
 ];
 
 /** The same where no program runs. */

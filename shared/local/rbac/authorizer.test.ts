@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Attributes, User } from '#shared/kubernetes/apiserver';
-import { rbacAuthorizer, rbacRules } from './authorizer.ts';
+import { createRbac } from './authorizer.ts';
 import { parseManifests } from './manifests.ts';
 
 const manifests = parseManifests(
@@ -56,8 +56,8 @@ const ask = (verb: string, group: string, resource: string, namespace: string, n
 });
 const path = (to: string): Attributes => ({ isResourceRequest: false, verb: 'get', path: to });
 
-describe('rbacAuthorizer', () => {
-  const authorize = rbacAuthorizer(manifests);
+describe('createRbac', () => {
+  const { authorize } = createRbac(manifests);
   it.each<[string, User, Attributes, boolean]>([
     ['cluster-wide, in a namespace', account, ask('list', 'g', 'orders', 'any'), true],
     ['cluster-wide, over all namespaces', account, ask('list', 'g', 'orders', ''), true],
@@ -78,19 +78,51 @@ describe('rbacAuthorizer', () => {
     expect((await authorize(user, asked)).allowed).toBe(allowed);
   });
 
+  it('takes the bindings that users have made, in place of those before', async () => {
+    const rbac = createRbac(manifests);
+    const asked = ask('get', 'g', 'orders', 'dev', 'x');
+    const view = parseManifests(
+      'apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: view, namespace: dev}\n' +
+        'roleRef: {kind: ClusterRole, name: view}\nsubjects: [{kind: User, name: jane}]',
+      'x',
+    );
+    rbac.grant(view);
+    expect(await rbac.authorize(jane, asked)).toEqual({ allowed: true });
+    expect(rbac.rulesOf(jane, 'dev').flatMap((rule) => rule.resources)).toContain('orders');
+    rbac.grant([]);
+    expect(await rbac.authorize(jane, asked)).toEqual({ allowed: false });
+  });
+
+  it('lets nobody but masters grant rights, whatever their role says', async () => {
+    const rbac = createRbac(manifests);
+    const all = "rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]";
+    const head = 'apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole';
+    const bound = 'apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: all}';
+    const text = `${head}\nmetadata: {name: all}\n${all}\n---\n${bound}\nroleRef: {kind: ClusterRole, name: all}\nsubjects: [{kind: User, name: jane}]`;
+    rbac.grant(parseManifests(text, 'x'));
+    const group = 'rbac.authorization.k8s.io';
+    expect((await rbac.authorize(jane, ask('create', 'g', 'orders', 'any'))).allowed).toBe(true);
+    expect((await rbac.authorize(jane, ask('list', group, 'rolebindings', ''))).allowed).toBe(true);
+    expect(await rbac.authorize(jane, ask('create', group, 'rolebindings', 'any'))).toMatchObject({
+      allowed: false,
+      reason: expect.stringContaining('admin'),
+    });
+  });
+
   it('names the malformed role', () => {
     const bad = parseManifests(
       'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: r}\nrules: [{verbs: get}]',
       'x',
     );
-    expect(() => rbacAuthorizer(bad)).toThrow(/Role r: rules\.0\.verbs/);
+    expect(() => createRbac(bad)).toThrow(/Role r: rules\.0\.verbs/);
   });
 });
 
-describe('rbacRules', () => {
+describe('rulesOf', () => {
+  const { rulesOf } = createRbac(manifests);
   it('lists the rules that apply in a namespace', () => {
-    const resources = rbacRules(manifests)(account, 'sys').flatMap((rule) => rule.resources);
+    const resources = rulesOf(account, 'sys').flatMap((rule) => rule.resources);
     expect(resources).toEqual(expect.arrayContaining(['orders', 'secrets', 'selfsubjectreviews']));
-    expect(rbacRules(manifests)(account, 'any').flatMap((rule) => rule.resources)).not.toContain('secrets');
+    expect(rulesOf(account, 'any').flatMap((rule) => rule.resources)).not.toContain('secrets');
   });
 });

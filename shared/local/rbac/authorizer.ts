@@ -11,39 +11,51 @@ interface Grant {
   rules: readonly PolicyRule[];
 }
 
+/** Decides what users may do, and lists it. */
+export interface Rbac {
+  authorize: Authorizer;
+  /** The rules that hold for a user in a namespace: what a SelfSubjectRulesReview answers. */
+  rulesOf: RulesOf;
+  /** Takes the roles and bindings that users have made, in place of those taken before. */
+  grant(made: readonly Manifest[]): void;
+}
+
+export type RulesOf = (user: User, namespace: string) => PolicyRule[];
+
 /**
- * Decides by the RBAC objects among `manifests` (others are passed over), beside the defaults every cluster has: discovery
+ * Evaluates the RBAC objects among `manifests` (others are passed over), beside the defaults every cluster has: discovery
  * and self reviews for system:authenticated, and everything for system:masters. Authenticated users get that group
- * whether or not they bring it. Throws Invalid for a malformed role or binding.
+ * whether or not they bring it. Only system:masters write roles and bindings, so nobody grants rights that they lack.
+ * @throws Invalid for a malformed role or binding
  */
-export function rbacAuthorizer(manifests: readonly Manifest[]): Authorizer {
-  const grants = grantsOf([...defaultManifests, ...manifests]);
-  return (user, asked) => {
-    if (user.groups.includes('system:masters')) return Promise.resolve({ allowed: true });
-    const found = applying(grants, user, asked.isResourceRequest ? asked.namespace : '');
-    return Promise.resolve(
-      found.some((grant) => grant.rules.some((rule) => ruleAllows(rule, asked)))
-        ? { allowed: true }
-        : { allowed: false },
-    );
+export function createRbac(manifests: readonly Manifest[]): Rbac {
+  const shipped = [...defaultManifests, ...manifests];
+  let grants = grantsOf(shipped);
+  return {
+    authorize(user, asked) {
+      if (user.groups.includes('system:masters')) return Promise.resolve({ allowed: true });
+      if (asked.isResourceRequest && asked.group === rbacGroup && !reads.includes(asked.verb))
+        return Promise.resolve({ allowed: false, reason: 'only the admin of a standalone grants rights' });
+      const found = applying(grants, user, asked.isResourceRequest ? asked.namespace : '');
+      const allowed = found.some((grant) => grant.rules.some((rule) => ruleAllows(rule, asked)));
+      return Promise.resolve({ allowed });
+    },
+    rulesOf: (user, namespace) =>
+      user.groups.includes('system:masters')
+        ? everything
+        : applying(grants, user, namespace).flatMap((grant) => [...grant.rules]),
+    grant(made) {
+      grants = grantsOf([...shipped, ...made]);
+    },
   };
 }
 
-/** The rules that hold for a user in a namespace: what a SelfSubjectRulesReview answers. */
-export type RulesOf = (user: User, namespace: string) => PolicyRule[];
-
-/** From the same manifests as `rbacAuthorizer`. */
-export function rbacRules(manifests: readonly Manifest[]): RulesOf {
-  const grants = grantsOf([...defaultManifests, ...manifests]);
-  const everything: PolicyRule[] = [
-    { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
-    { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
-  ];
-  return (user, namespace) =>
-    user.groups.includes('system:masters')
-      ? everything
-      : applying(grants, user, namespace).flatMap((grant) => [...grant.rules]);
-}
+const rbacGroup = 'rbac.authorization.k8s.io';
+const reads = ['get', 'list', 'watch'];
+const everything: PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
+];
 
 function applying(grants: readonly Grant[], user: User, namespace: string): Grant[] {
   const known = withAuthenticated(user);
@@ -61,7 +73,7 @@ function withAuthenticated(user: User): User {
 }
 
 function grantsOf(manifests: readonly Manifest[]): Grant[] {
-  const rbac = manifests.filter((one) => one.apiVersion.startsWith('rbac.authorization.k8s.io/'));
+  const rbac = manifests.filter((one) => one.apiVersion.startsWith(`${rbacGroup}/`));
   const clusterRoles = aggregatedRules(rbac.filter((one) => one.kind === 'ClusterRole'));
   const roles = new Map(
     rbac
