@@ -2,10 +2,12 @@ module arc/helm-judge
 
 go 1.24.0
 
-require helm.sh/helm/v3 v3.19.2
+require (
+	github.com/Masterminds/semver/v3 v3.4.0
+	helm.sh/helm/v3 v3.19.2
+)
 
 require (
-	github.com/Masterminds/semver/v3 v3.4.0 // indirect
 	github.com/containerd/containerd v1.7.29 // indirect
 	github.com/containerd/errdefs v0.3.0 // indirect
 	github.com/containerd/log v0.1.0 // indirect

@@ -17,6 +17,9 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) == 1 && args[0] == "ranges" {
+		return ranges(os.Stdin, os.Stdout)
+	}
 	client, err := registry.NewClient(registry.ClientOptPlainHTTP(), registry.ClientOptWriter(os.Stderr))
 	if err != nil {
 		return err
@@ -27,7 +30,7 @@ func run(args []string) error {
 	case len(args) == 2 && args[0] == "pull":
 		return pull(client, args[1])
 	}
-	return fmt.Errorf("usage: helm-judge push ARCHIVE REFERENCE CREATED [PROVENANCE] | helm-judge pull REFERENCE")
+	return fmt.Errorf("usage: helm-judge push ARCHIVE REFERENCE CREATED [PROVENANCE] | helm-judge pull REFERENCE | helm-judge ranges")
 }
 
 // Prints the digest of the manifest.

@@ -1,5 +1,7 @@
 import { TransferError } from '../errors/transfer-error.ts';
-import { newestFirst, type SemVer, versionOf, versionRange } from '../helm/versions.ts';
+
+import { versionRange } from '../helm/version-range.ts';
+import { newestFirst, type SemVer, versionOf } from '../helm/versions.ts';
 import { matchesGlob } from '../reference/glob.ts';
 
 /** Which tags of a repository are wanted: those that fit everything that is set. */
@@ -25,7 +27,7 @@ interface Candidate {
 const attached = /^sha(?:256|512)-[0-9a-f]{64,128}(?:\.[a-z]+)?$/;
 
 /**
- * The tags of `selection` without `newest`, the highest version first, then by name. Prereleases fit where the range has one; where there
+ * The tags of `selection` without `newest`, the highest version first, then by name. Prereleases fit where each bound of the range has one; where there
  * is no range, they fit like all others. Throws a TransferError for a range that cannot be read, and for a missing name.
  */
 export function matchingTags(tags: readonly string[], selection: TagSelection, repository: string): string[] {
@@ -38,7 +40,7 @@ export function matchingTags(tags: readonly string[], selection: TagSelection, r
     );
   }
   const wanted = names === undefined ? undefined : new Set(names);
-  const range = semver === undefined ? undefined : versionRange(semver);
+  const range = semver === undefined ? undefined : versionRange(semver, 'eachBound');
   if (semver !== undefined && range === undefined)
     throw new TransferError(
       'config',

@@ -1,5 +1,6 @@
 import { TransferError } from '../errors/transfer-error.ts';
-import { newestFirst, versionOf, versionRange } from './versions.ts';
+import { versionRange } from './version-range.ts';
+import { newestFirst, versionOf } from './versions.ts';
 
 /** One version of a chart as a list names it. */
 export interface ListedVersion {
