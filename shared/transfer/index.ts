@@ -3,6 +3,7 @@
 export { type Comparison, compareArtifact } from './artifact/compare-artifact.ts';
 export { type CopyOptions, copyArtifact, type Ends } from './artifact/copy-artifact.ts';
 export { parsePrivateKey, parsePublicKeys } from './attest/detached-signature.ts';
+export { type BatchComparison, compareBatch } from './batch/compare-batch.ts';
 export {
   type Batch,
   BatchError,

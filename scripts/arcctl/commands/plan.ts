@@ -3,10 +3,12 @@ import { mapBounded } from '#shared/base/async';
 import { ArcError, bytesText } from '#shared/base/errors';
 import { readPlanInputs, settingsMap } from '#shared/conduit/function-kit';
 import {
+  type ArtifactWorkflow,
   artifactWorkflows,
   childSelector,
   configMaps,
   type Endpoint,
+  labels,
   type Order,
   parseSettings,
   planOrder,
@@ -18,7 +20,7 @@ import type { Io } from '../core/io.ts';
 import { filenameOption, outputOption } from '../core/options.ts';
 import { type Cell, formatOf, printTable, printValue } from '../core/print.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { type Outcome, previewOf } from '../model/preview.ts';
+import { type Outcome, placesOf, previewOf, withSharers } from '../model/preview.ts';
 import type { Bytes } from '../model/transfer-bytes.ts';
 
 interface PlanOptions {
@@ -77,7 +79,7 @@ async function preview(
     readOperatorSettings(io, api),
   ]);
   const plan = planOrder(order, inputs, settings);
-  const outcomes = previewOf(order, plan, children.items);
+  const outcomes = await withOthers(io, api, order, previewOf(order, plan, children.items));
   const bytes = withBytes ? await bytesOf(io, outcomes, inputs.endpoints) : [];
   return {
     ...{ order: name, namespace },
@@ -86,6 +88,22 @@ async function preview(
       return found ? { ...outcome, bytes: found } : outcome;
     }),
   };
+}
+
+/** As many values as a selector takes in a URL. */
+const placesAtOnce = 100;
+
+/** The outcomes, with the other Orders of the namespace that write to the same places. */
+async function withOthers(io: Io, api: Cluster['api'], order: Order, outcomes: readonly Outcome[]) {
+  const { namespace = 'default' } = order.metadata;
+  const others: ArtifactWorkflow[] = [];
+  const places = placesOf(outcomes);
+  for (let begin = 0; begin < places.length; begin += placesAtOnce) {
+    const some = places.slice(begin, begin + placesAtOnce).join(',');
+    const selection = { namespace, labelSelector: `${labels.target} in (${some})` };
+    others.push(...(await api.list(artifactWorkflows, selection, io.signal)).items);
+  }
+  return withSharers(order, outcomes, others);
 }
 
 /** What an operator sets changes plans. People may have no right to read it; then the plan is made without, and says so. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ArtifactWorkflow, type Order, planOrder } from '#shared/domain';
 import { endpoint, ociType, order } from '../../../shared/domain/testing/objects.ts';
-import { previewOf } from './preview.ts';
+import { placesOf, previewOf, withSharers } from './preview.ts';
 
 const inputs = {
   endpoints: [endpoint('source'), endpoint('destination'), endpoint('push', { usage: 'PushOnly' })],
@@ -36,6 +36,24 @@ const preview = (of: Order, existing: ArtifactWorkflow[] = []) =>
 
 const workflowRef = { kind: 'Workflow', name: 'w', attempt: 1 } as const;
 const ended = '2026-01-01T00:00:00Z';
+
+describe('another Order that writes to the same place', () => {
+  it('is named', () => {
+    const [first, second] = ['first', 'second'].map((name) =>
+      order(name, [], { artifacts: [{ name: 'a', type: 'oci', spec: { image: 'a:1' } }] }),
+    ) as [Order, Order];
+    const outcomes = previewOf(second, planOrder(second, inputs), []);
+    const others = made(first, { a: { phase: 'Succeeded' } });
+    expect(placesOf(outcomes)).toEqual([others[0]?.metadata.labels?.['arc.opendefense.cloud/target']]);
+    const [shared] = withSharers(second, outcomes, others);
+    expect(shared?.message).toBe(
+      'new; Order "first" writes to the same place: each overwrites what the other has put there',
+    );
+    expect(withSharers(first, previewOf(first, planOrder(first, inputs), []), others)[0]?.message).toBe(
+      'new',
+    );
+  });
+});
 
 describe('what would become of an Order', () => {
   it('runs what is new, and refuses or holds what cannot run', () => {

@@ -1,3 +1,4 @@
+import { ownerOfKind } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   annotations,
@@ -7,6 +8,7 @@ import {
   type Hold,
   holdReasons,
   isFinished,
+  labels,
   type Order,
   type OrderPlan,
   phaseOf,
@@ -32,6 +34,35 @@ export function previewOf(order: Order, plan: OrderPlan, existing: readonly Arti
   const kept = new Set(versions.flatMap((each) => each.versions));
   const gone = [...stop, ...remove].filter((workflow) => !kept.has(workflow));
   return [...versions.map((each) => outcomeOf(order, each, made)), ...gone.map(removed)];
+}
+
+/** The labels of the places where an Order would write anew. */
+export function placesOf(outcomes: readonly Outcome[]): string[] {
+  return [...new Set(outcomes.map(placeOf).filter((place) => place !== undefined))];
+}
+
+/** The outcomes with the Orders beside `order` whose ArtifactWorkflows, among `others`, write to the same place. */
+export function withSharers(
+  order: Order,
+  outcomes: readonly Outcome[],
+  others: readonly ArtifactWorkflow[],
+): Outcome[] {
+  const inForce = others.filter(({ metadata }) => metadata.labels?.[labels.superseded] === undefined);
+  const byPlace = Map.groupBy(inForce, ({ metadata }) => metadata.labels?.[labels.target]);
+  return outcomes.map((outcome) => {
+    const place = placeOf(outcome);
+    const names = (place === undefined ? [] : (byPlace.get(place) ?? []))
+      .map((workflow) => ownerOfKind(workflow, 'Order')?.name)
+      .filter((name) => name !== undefined && name !== order.metadata.name);
+    if (names.length === 0) return outcome;
+    const sharers = [...new Set(names)].sort().map((name) => `Order "${name}"`);
+    const message = `${outcome.message}; ${sharers.join(', ')} writes to the same place: each overwrites what the other has put there`;
+    return { ...outcome, message };
+  });
+}
+
+function placeOf({ workflow }: Outcome): string | undefined {
+  return workflow?.metadata.labels?.[labels.target];
 }
 
 function outcomeOf(

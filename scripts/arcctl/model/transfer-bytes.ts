@@ -1,12 +1,21 @@
 import os from 'node:os';
 import type { ArtifactWorkflow, Endpoint, Job } from '#shared/domain';
-import { compareArtifact, resolveAddress, TransferError } from '#shared/transfer';
+import {
+  type CopyOptions,
+  compareArtifact,
+  compareBatch,
+  planFile,
+  resolveAddress,
+  TransferError,
+} from '#shared/transfer';
+import { batchOf } from '../../../functions/transfer-worker/batch/batch-of.ts';
 import { openEnds } from '../../../functions/transfer-worker/ends/ends.ts';
+import { isFileJob, openFileEnds } from '../../../functions/transfer-worker/ends/files.ts';
 import { dockerCredentials } from '../../arc-transfer/docker-credentials.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What a transfer would send, as far as registries tell. */
+/** What a transfer would send, as far as servers tell. */
 export type Bytes = { state: 'known'; toSend: number; total: number } | { state: 'unknown'; why: string };
 
 const patienceMs = 30_000;
@@ -32,17 +41,34 @@ export async function transferBytes(
       destination: await endOf(destination, env),
     };
     const options = { signal, workDir: os.tmpdir(), proxyEnv: env, retry: { attempts: 1 } };
-    const { bytes, missing } = await compareArtifact(options, async (opening) => {
-      const ends = await openEnds(job, opening);
-      // Only a registry knows sizes without reading what they are of.
-      if (!ends.source.registry) throw new TransferError('config', 'its source does not tell sizes');
-      return ends;
-    });
-    return { state: 'known', toSend: missing.bytes, total: bytes };
+    return await compared(job, options);
   } catch (caught) {
     if (outer.aborted) throw caught;
     return { state: 'unknown', why: whyNot(caught) };
   }
+}
+
+/** What a job would send, as `moveJob` would do it. Rejects with a TransferError. */
+async function compared(job: Job, options: CopyOptions): Promise<Bytes> {
+  if ([job.source, job.destination].some(({ type }) => type === 'bundle'))
+    return { state: 'unknown', why: 'the size of a bundle shows when it is made' };
+  if (isFileJob(job)) {
+    const { size, there } = await planFile(options, (opening) => openFileEnds(job, opening));
+    if (size === undefined) return { state: 'unknown', why: 'its server does not tell the size' };
+    return { state: 'known', toSend: there ? 0 : size, total: size };
+  }
+  const expand = batchOf(job);
+  if (expand) {
+    const { bytes, missing } = await compareBatch(options, expand);
+    return { state: 'known', toSend: missing.bytes, total: bytes };
+  }
+  const { bytes, missing } = await compareArtifact(options, async (opening) => {
+    const ends = await openEnds(job, opening);
+    // Only a registry knows sizes without reading what they are of.
+    if (!ends.source.registry) throw new TransferError('config', 'its source does not tell sizes');
+    return ends;
+  });
+  return { state: 'known', toSend: missing.bytes, total: bytes };
 }
 
 function whyNot(caught: unknown): string {

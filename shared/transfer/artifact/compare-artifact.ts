@@ -33,50 +33,52 @@ export function compareArtifact(
   options: CopyOptions,
   open: (opening: Opening) => Promise<Ends>,
 ): Promise<Comparison> {
-  return inSession(options, async (opening) => {
-    const { signal } = opening;
-    const ends = await open(opening);
-    const { destination } = ends;
-    const { plan, before } = await readEnds(options, ends, opening);
-    const alone = taggedAlone(plan);
-    const listed = plan.manifests.filter(({ digest }) => !alone.has(digest));
-    const attached = plan.tagged.filter(({ manifest }) => alone.has(manifest.digest));
-    const manifests = [
-      ...(await mapBounded(listed, parallel, signal, async ({ digest, bytes }, sub) =>
-        (await destination.head(digest, sub)) === undefined ? bytes.length : undefined,
-      )),
-      // A tag may have more at the destination, such as a signature that was made there.
-      ...(await mapBounded(attached, parallel, signal, async (attachment, sub) =>
-        (await attachmentState(destination, attachment, sub)).action === 'keep'
-          ? undefined
-          : attachment.manifest.bytes.length,
-      )),
-    ];
-    const blobs = await mapBounded(plan.blobs, parallel, signal, async ({ digest, size }, sub) =>
-      (await destination.hasBlob(digest, sub)) ? undefined : size,
-    );
-    const lacks = {
-      blobs: blobs.filter((size) => size !== undefined),
-      manifests: manifests.filter((size) => size !== undefined),
-    };
-    const { tag } = destination;
-    const isShared = tag !== undefined && before !== undefined && sharedTagKind(tag) !== undefined;
-    const has = isShared && (await attachmentState(destination, { tag, manifest: plan.root }, signal));
-    const under = has && has.action === 'keep' ? plan.root.digest : before;
-    return {
-      digest: plan.root.digest,
-      mediaType: plan.root.mediaType,
-      bytes: bytesOf(plan),
-      blobs: plan.blobs.length,
-      manifests: plan.manifests.length,
-      referrers: plan.referrers.length + plan.tagged.length,
-      missing: {
-        bytes: [...lacks.blobs, ...lacks.manifests].reduce((sum, size) => sum + size, 0),
-        blobs: lacks.blobs.length,
-        manifests: lacks.manifests.length,
-      },
-      ...(tag !== undefined && { tag: { name: tag, ...(under !== undefined && { digest: under }) } }),
-      warnings: plan.warnings,
-    };
-  });
+  return inSession(options, async (opening) => compareEnds(options, await open(opening), opening));
+}
+
+/** The same between opened ends, in a session that goes on. */
+export async function compareEnds(options: CopyOptions, ends: Ends, opening: Opening): Promise<Comparison> {
+  const { signal } = opening;
+  const { destination } = ends;
+  const { plan, before } = await readEnds(options, ends, opening);
+  const alone = taggedAlone(plan);
+  const listed = plan.manifests.filter(({ digest }) => !alone.has(digest));
+  const attached = plan.tagged.filter(({ manifest }) => alone.has(manifest.digest));
+  const manifests = [
+    ...(await mapBounded(listed, parallel, signal, async ({ digest, bytes }, sub) =>
+      (await destination.head(digest, sub)) === undefined ? bytes.length : undefined,
+    )),
+    // A tag may have more at the destination, such as a signature that was made there.
+    ...(await mapBounded(attached, parallel, signal, async (attachment, sub) =>
+      (await attachmentState(destination, attachment, sub)).action === 'keep'
+        ? undefined
+        : attachment.manifest.bytes.length,
+    )),
+  ];
+  const blobs = await mapBounded(plan.blobs, parallel, signal, async ({ digest, size }, sub) =>
+    (await destination.hasBlob(digest, sub)) ? undefined : size,
+  );
+  const lacks = {
+    blobs: blobs.filter((size) => size !== undefined),
+    manifests: manifests.filter((size) => size !== undefined),
+  };
+  const { tag } = destination;
+  const isShared = tag !== undefined && before !== undefined && sharedTagKind(tag) !== undefined;
+  const has = isShared && (await attachmentState(destination, { tag, manifest: plan.root }, signal));
+  const under = has && has.action === 'keep' ? plan.root.digest : before;
+  return {
+    digest: plan.root.digest,
+    mediaType: plan.root.mediaType,
+    bytes: bytesOf(plan),
+    blobs: plan.blobs.length,
+    manifests: plan.manifests.length,
+    referrers: plan.referrers.length + plan.tagged.length,
+    missing: {
+      bytes: [...lacks.blobs, ...lacks.manifests].reduce((sum, size) => sum + size, 0),
+      blobs: lacks.blobs.length,
+      manifests: lacks.manifests.length,
+    },
+    ...(tag !== undefined && { tag: { name: tag, ...(under !== undefined && { digest: under }) } }),
+    warnings: plan.warnings,
+  };
 }

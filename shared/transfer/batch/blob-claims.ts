@@ -55,7 +55,8 @@ export function createBlobClaims(): BlobClaims {
   };
 }
 
-function placeOf({ place, registry }: BlobSink): string {
+/** The repository that a sink writes into, as one text. */
+export function placeOf({ place, registry }: BlobSink): string {
   return registry ? `${registry.origin}/${registry.repository}` : place;
 }
 

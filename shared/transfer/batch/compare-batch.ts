@@ -1,0 +1,59 @@
+import { mapBounded } from '#shared/base/async';
+import { type Comparison, compareEnds } from '../artifact/compare-artifact.ts';
+import type { CopyOptions } from '../artifact/copy-artifact.ts';
+import type { ContentSink } from '../content/content.ts';
+import { inSession } from '../copy/in-session.ts';
+import type { Opening } from '../oci/session.ts';
+import { placeOf } from './blob-claims.ts';
+import type { Batch } from './copy-batch.ts';
+
+/** What destinations lack of the artifacts of a batch. A blob that several of them have counts once a place. */
+export interface BatchComparison extends Pick<Comparison, 'bytes' | 'missing' | 'warnings'> {
+  items: number;
+}
+
+const parallel = 3;
+
+/** Compares the artifacts that `expand` finds with their destinations, and writes nothing. Rejects with a TransferError. */
+export function compareBatch(
+  options: CopyOptions,
+  expand: (opening: Opening) => Promise<Batch>,
+): Promise<BatchComparison> {
+  return inSession(options, async (opening) => {
+    const { items, last, warnings } = await expand(opening);
+    const counted = new Set<string>();
+    const found = await mapBounded(
+      last ? [...items, last] : items,
+      parallel,
+      opening.signal,
+      async (item) => {
+        const { source, destination } = await item.open(opening);
+        return compareEnds(options, { source, destination: onceEach(destination, counted) }, opening);
+      },
+    );
+    const sum = (of: (one: Comparison) => number) => found.reduce((total, each) => total + of(each), 0);
+    return {
+      items: found.length,
+      bytes: sum(({ bytes }) => bytes),
+      missing: {
+        bytes: sum(({ missing }) => missing.bytes),
+        blobs: sum(({ missing }) => missing.blobs),
+        manifests: sum(({ missing }) => missing.manifests),
+      },
+      warnings: [...warnings, ...found.flatMap((each) => each.warnings)],
+    };
+  });
+}
+
+/** A sink that lacks each blob once: the first artifact that has the blob brings it for the others. */
+function onceEach(sink: ContentSink, counted: Set<string>): ContentSink {
+  return {
+    ...sink,
+    async hasBlob(digest, signal) {
+      const key = `${placeOf(sink)} ${digest}`;
+      if (counted.has(key)) return true;
+      counted.add(key);
+      return sink.hasBlob(digest, signal);
+    },
+  };
+}
