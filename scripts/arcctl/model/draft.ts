@@ -1,4 +1,4 @@
-import { type Endpoint, isObjectName, type Order, orders } from '#shared/domain';
+import { type Endpoint, isObjectName, mayBe, type Order, orders, type Side } from '#shared/domain';
 
 /** What a person asks for. */
 export interface DraftRequest {
@@ -30,8 +30,8 @@ export function draftOrder(request: DraftRequest, known: readonly Endpoint[]): D
         state: 'refused',
         message: `the ${what} ${JSON.stringify(text)} needs a host and a path: registry.example.com/team/app:1.0`,
       };
-  const from = endpointFor(source, known, 'PullOnly');
-  const to = endpointFor(destination, known, 'PushOnly');
+  const from = endpointFor(source, known, 'source');
+  const to = endpointFor(destination, known, 'destination');
   if (!from) return missing(source, 'source', 'PullOnly');
   if (!to) return missing(destination, 'destination', 'PushOnly');
   const name = request.name ?? nameOf(tail);
@@ -74,13 +74,9 @@ function normalized(reference: string): string {
 }
 
 /** The Endpoint with the longest remoteURL that the reference lies below, and that may be used for that side. */
-function endpointFor(
-  reference: string,
-  known: readonly Endpoint[],
-  usage: 'PullOnly' | 'PushOnly',
-): Endpoint | undefined {
+function endpointFor(reference: string, known: readonly Endpoint[], side: Side): Endpoint | undefined {
   return known
-    .filter(({ spec }) => (spec.usage ?? 'All') === 'All' || spec.usage === usage)
+    .filter(({ spec }) => mayBe(side, spec))
     .filter(({ spec }) => reference.startsWith(`${normalized(spec.remoteURL)}/`))
     .toSorted((a, b) => normalized(b.spec.remoteURL).length - normalized(a.spec.remoteURL).length)[0];
 }

@@ -8,6 +8,7 @@ import {
   artifactIdOf,
   childSelector,
   compareAge,
+  contentOf,
   endpointsUsed,
   identityFields,
   keyOf,
@@ -36,6 +37,35 @@ describe('an artifact', () => {
       'x',
       'y',
     ]);
+  });
+});
+
+/**
+ * What each field of an artifact decides. The compiler asks for a new field: one that makes another transfer has to be in `contentOf`,
+ * `likenessOf` and `versionKey`, and one that is added to them renames, and so runs again, every artifact that sets it.
+ */
+const decides = {
+  name: 'which artifact it is',
+  type: 'the transfer',
+  srcRef: 'the transfer',
+  dstRef: 'the transfer',
+  spec: 'the transfer',
+  cron: 'when it runs',
+  cancel: 'whether it runs',
+} satisfies Record<keyof Artifact, string>;
+
+describe('the fields of an artifact', () => {
+  const other: Required<Artifact> = {
+    ...{ name: 'b', type: 'helm', srcRef: { name: 'x' }, dstRef: { name: 'y' } },
+    ...{ spec: { image: 'b:1' }, cron: daily, cancel: true },
+  };
+  const fields = Object.keys(decides) as (keyof Artifact)[];
+  it.each(fields)('%s counts in its hashes as it is meant to', (field) => {
+    const [one, two] = [image('a'), { ...image('a'), [field]: other[field] }];
+    const of = order([]);
+    const isTransfer = decides[field] === 'the transfer';
+    expect(contentOf(of, two) !== contentOf(of, one)).toBe(isTransfer);
+    expect(likenessOf(of, two) !== likenessOf(of, one)).toBe(isTransfer || field === 'cron');
   });
 });
 

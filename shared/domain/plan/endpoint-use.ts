@@ -1,13 +1,11 @@
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Reference } from '../kinds/common.ts';
-import type { Endpoint } from '../kinds/endpoint.ts';
+import { type Endpoint, mayBe, type Side } from '../kinds/endpoint.ts';
 import type { Hold, HoldReason } from '../lifecycle/holds.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
 import { giveNamespace } from '../values/give-namespace.ts';
 import { shortHash } from '../values/hash.ts';
-
-export type Side = 'source' | 'destination';
 
 /** An Endpoint as one side of a transfer. */
 export interface EndpointUse {
@@ -49,11 +47,8 @@ export function resolveEndpoint(
       'EndpointMissing',
       `${side} Endpoint "${name}" is being deleted: create it anew, or correct ${field}`,
     );
-  const usage = endpoint.spec.usage ?? 'All';
-  const allowed = side === 'source' ? 'PullOnly' : 'PushOnly';
-  if (usage !== 'All' && usage !== allowed) {
-    return held('UsageMismatch', `Endpoint "${name}" is ${usage} and cannot be a ${side}`);
-  }
+  if (!mayBe(side, endpoint.spec))
+    return held('UsageMismatch', `Endpoint "${name}" is ${endpoint.spec.usage} and cannot be a ${side}`);
   const { type } = endpoint.spec;
   const unseen = unseenHold(endpoint);
   if (unseen) return { state: 'held', type, hold: unseen };

@@ -2,7 +2,7 @@ import { ownerOfKind } from '#shared/base/meta';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Cron, RetryPolicy } from '../kinds/common.ts';
-import type { Endpoint } from '../kinds/endpoint.ts';
+import { type Endpoint, mayBe } from '../kinds/endpoint.ts';
 import type { Order } from '../kinds/order.ts';
 import { isFromEndpoint } from '../plan/parameters.ts';
 import { quoted } from '../values/causes.ts';
@@ -82,11 +82,11 @@ export function artifactTypeWithoutEffect({ spec }: ArtifactType): string[] {
 }
 
 export function endpointWithoutEffect({ spec }: Endpoint): string[] {
-  const { type, remoteURL, secretRef, tls, tokenHosts = [], redirectHosts = [], usage, policyRef } = spec;
+  const { type, remoteURL, secretRef, tls, tokenHosts = [], redirectHosts = [], policyRef } = spec;
   const policy =
-    policyRef !== undefined && usage === 'PullOnly'
+    policyRef !== undefined && !mayBe('destination', spec)
       ? [
-          'spec.policyRef: has no effect while spec.usage is PullOnly: it binds what is written to an Endpoint',
+          `spec.policyRef: has no effect while spec.usage is ${spec.usage}: it binds what is written to an Endpoint`,
         ]
       : [];
   const folder = 'has no effect: remoteURL is a folder, which no connection leads to';
