@@ -49,6 +49,7 @@ export {
   exitCodes,
   explainShortage,
   type FailureReason,
+  NothingSelected,
   TransferError,
   throwIfStopped,
 } from './errors/transfer-error.ts';

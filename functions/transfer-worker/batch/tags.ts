@@ -6,6 +6,7 @@ import {
   type ImageName,
   landingName,
   matchesGlob,
+  NothingSelected,
   type Opening,
   parseImageName,
   selectTags,
@@ -75,8 +76,7 @@ async function repositoriesOf(
   if (names.length > mostItems)
     throw config(`${names.length} repositories fit spec.image "${image}", more than ${mostItems}.`);
   if (names.length > 0) return { names, pattern: image };
-  throw new TransferError(
-    'permanent',
+  throw new NothingSelected(
     `None of the ${all.length} repositories that Endpoint "${source.name}" has fits spec.image "${image.slice(0, 300)}".`,
   );
 }
@@ -91,7 +91,7 @@ function withoutTags(
   const having = new Set(images.map(({ repository }) => repository));
   const without = names.filter((name) => !having.has(name));
   const text = `${without.length} of the ${names.length} repositories that fit "${pattern}" have no tag that fits spec.tags`;
-  if (having.size === 0 && maxAgeMs === undefined) throw new TransferError('permanent', `${text}.`);
+  if (having.size === 0 && maxAgeMs === undefined) throw new NothingSelected(`${text}.`);
   return without.length === 0 ? [] : [`${text}: ${without.slice(0, mostQuoted).join(', ')}`];
 }
 

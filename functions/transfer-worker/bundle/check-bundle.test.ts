@@ -98,4 +98,13 @@ describe('an export whose record is there', () => {
     await seedImage(sides.source, 'team/app', '1.1', { ...light, layers: 3 });
     await expect(sides.exported({ contents })).rejects.toThrow('with team/app:1.1 as sha256:');
   });
+
+  it('is unchanged where a selection has nothing by now', async () => {
+    const contents = [{ image: 'team/app', tags: { semver: '>=1 <2' } }];
+    await sides.exported({ contents });
+    await seedImage(sides.source, 'team/app', '2.0', { ...light, layers: 1 });
+    sides.source.contents.get('team/app')?.tags.delete('1.0');
+    expect(await sides.exported({ contents })).toMatchObject({ items: { unchanged: 1 } });
+    await expect(sides.exported({ name: 'second', contents })).rejects.toThrow();
+  });
 });

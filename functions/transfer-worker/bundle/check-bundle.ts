@@ -52,7 +52,10 @@ export async function mustBeCurrent(
 ): Promise<void> {
   const held = new Map(record.items.map((item) => [item.name, item.digest]));
   const { present } = await inSession(options, async (opening) => {
-    const { items } = await expandContents(job, contents, opening, { maxBytes: options.maxBytes });
+    const { items } = await expandContents(job, contents, opening, {
+      maxBytes: options.maxBytes,
+      mayBeEmpty: true,
+    });
     const found = await mapBounded(items, parallel, opening.signal, async ({ asked, open }, signal) => {
       const { source, name } = await open(opening);
       return { asked, name: recordedName(asked, name), digest: (await source.root(signal)).digest };

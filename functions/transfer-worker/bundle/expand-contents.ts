@@ -5,6 +5,7 @@ import {
   formatReference,
   hasFiles,
   landingName,
+  NothingSelected,
   type Opening,
   parseImageName,
 } from '#shared/transfer';
@@ -19,6 +20,7 @@ type From = Omit<Job, 'destination'>;
 interface Bounds {
   maxBytes?: number | undefined;
   known?: Map<string, Holding>;
+  mayBeEmpty?: boolean;
 }
 
 /** What is called by a name, and the entry that it came by. */
@@ -33,12 +35,13 @@ export interface Holding {
  *
  * @param bounds.maxBytes what a file may have of which nobody tells size and digest
  * @param bounds.known what the bundle holds already, by the name that it has there; takes what is found
+ * @param bounds.mayBeEmpty true where an entry may select nothing: by now, for a bundle that was made before
  */
 export async function expandContents(
   { artifact, source }: From,
   contents: readonly Content[],
   opening: Opening,
-  { maxBytes = Number.MAX_SAFE_INTEGER, known = new Map<string, Holding>() }: Bounds = {},
+  { maxBytes = Number.MAX_SAFE_INTEGER, known = new Map<string, Holding>(), mayBeEmpty = false }: Bounds = {},
 ): Promise<{ items: ExportItem[]; warnings: string[] }> {
   const items: ExportItem[] = [];
   const warnings: string[] = [];
@@ -48,9 +51,12 @@ export async function expandContents(
     checkType(content, job);
     if (expand === undefined) items.push(single(content, job, maxBytes));
     else {
-      const expansion = await expand(opening);
+      const expansion = await expand(opening).catch((caught: unknown): Expansion => {
+        if (mayBeEmpty && caught instanceof NothingSelected) return { items: [], warnings: [] };
+        throw caught;
+      });
       warnings.push(...expansion.warnings);
-      items.push(...several(content, expansion, known));
+      items.push(...several(content, expansion, known, mayBeEmpty));
     }
     if (items.length > mostContents)
       throw config(
@@ -93,11 +99,12 @@ function several(
   { text, at, spec }: Content,
   { items, last }: Expansion,
   known: Map<string, Holding>,
+  mayBeEmpty: boolean,
 ): ExportItem[] {
   const found = [...items, ...(last ? [last] : [])];
   const added = found.filter(isNew);
   // The record names an entry with its artifacts: one that has none would look like one that was not asked for.
-  if (added.length === 0)
+  if (added.length === 0 && !mayBeEmpty)
     throw config(
       `${at} selects nothing${found.length === 0 ? '' : ' that is not in the bundle already'}: leave it out.`,
     );

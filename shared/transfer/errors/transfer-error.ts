@@ -48,6 +48,13 @@ export class TransferError extends ArcError {
   }
 }
 
+/** A selection of tags or repositories that nothing fits. A bundle that was made of it before may still be as it was. */
+export class NothingSelected extends TransferError {
+  constructor(message: string) {
+    super('permanent', message);
+  }
+}
+
 /** The same failure with another message: masked, or with the number of attempts. */
 export function reworded(error: TransferError, message: string, again = error.again): TransferError {
   const retryAfter = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs };
