@@ -170,7 +170,9 @@ describe('a bundle of an Order', () => {
     await expect(sides.exported({}, { policy: '{"maxByts":1}' })).rejects.toThrow(
       'The policy cannot be read',
     );
-    expect(await sides.exported({}, { policy: `${policy} ` })).toMatchObject({ items: { unchanged: 1 } });
+    const moved = JSON.stringify([{ from: 'Endpoint "volume"', text: policy }]);
+    for (const same of [`${policy} `, moved])
+      expect(await sides.exported({}, { policy: same })).toMatchObject({ items: { unchanged: 1 } });
   });
 
   it('of another key, an old one under a new name, and one with another digest are refused', async () => {

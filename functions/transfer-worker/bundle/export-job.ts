@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { mkdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { canonicalJson } from '#shared/base/meta';
 import type { Job } from '#shared/domain';
 import {
   type BatchResult,
@@ -174,7 +175,7 @@ function resultOfRecord(
     throw config(
       `The bundle "${name}" is there already, with other contents, and a bundle never changes: write another spec.name.`,
     );
-  if (!isSameJSON(made.policy, policy))
+  if (!isDeepStrictEqual(demandsOf(made.policy), demandsOf(policy)))
     throw config(
       `The bundle "${name}" is there already, made under another policy, and a bundle never changes: write another spec.name.`,
     );
@@ -193,9 +194,13 @@ function recordOf(bytes: Buffer, name: string, bundles: Bundles): BundleRecord {
   );
 }
 
-function isSameJSON(one: string | undefined, other: string | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
+/** What policies demand, whoever asks for it: the same policy may move from a type to an Endpoint, and a bundle stays what it is. */
+function demandsOf(policy: string | undefined): string[] {
+  if (policy === undefined) return [];
+  const texts = policy.trimStart().startsWith('[')
+    ? (JSON.parse(policy) as { text: string }[]).map(({ text }) => text)
+    : [policy];
+  return [...new Set(texts.map((text) => canonicalJson(JSON.parse(text))))].sort();
 }
 
 interface Made {

@@ -17,7 +17,7 @@ interface Bound {
   fields: 0 | 1 | 2 | 3;
 }
 
-const part = String.raw`[0-9xX*|]+`;
+const part = '[0-9xX*|]+';
 const identifiers = String.raw`[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*`;
 const partial = String.raw`v?${part}(?:\.${part})?(?:\.${part})?(?:-${identifiers})?(?:\+${identifiers})?`;
 const space = String.raw`[\t\n\f\r ]`;
