@@ -86,8 +86,8 @@ export function realmAccess(
 }
 
 /**
- * True if `url` belongs to the server at `origin`: the same scheme, host and port, or the same by https instead of http, at the same port or
- * the usual one, which is how servers move clients to TLS.
+ * True if `url` belongs to the server at `origin`: the same scheme, host and port, or https instead of http with the same host and port
+ * (443 instead of 80 where neither names a port), which is how servers move clients to TLS.
  */
 export function isSameServer(origin: URL, url: URL): boolean {
   const upgraded = origin.protocol === 'http:' && url.protocol === 'https:';
