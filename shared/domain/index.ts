@@ -49,14 +49,12 @@ export type {
   WorkflowTemplateRef,
 } from './kinds/common.ts';
 export type { ConfigMap, KubeEvent, Namespace, Pod, Secret } from './kinds/core.ts';
-export {
-  type Endpoint,
-  type EndpointSpec,
-  type EndpointStatus,
-  type EndpointTls,
-  mayBe,
-  type Side,
-  type Usage,
+export type {
+  Endpoint,
+  EndpointSpec,
+  EndpointStatus,
+  EndpointTls,
+  Usage,
 } from './kinds/endpoint.ts';
 export type { Ref } from './kinds/meta.ts';
 export type {
@@ -70,6 +68,7 @@ export type {
   OrderStatus,
 } from './kinds/order.ts';
 export * from './kinds/refs.ts';
+export { mayBe, type Side } from './kinds/usage.ts';
 export { annotations, bundleType, finalizers, jobKey, labels, tenantAccount } from './kinds/well-known.ts';
 export {
   currentWorkflow,

@@ -6,21 +6,6 @@ import type { ObjectOf } from './meta.ts';
 export type EndpointSpec = z.input<typeof spec>;
 export type EndpointTls = NonNullable<EndpointSpec['tls']>;
 export type Usage = z.infer<typeof spec>['usage'];
-/** The side of a transfer that an Endpoint is on. */
-export type Side = 'source' | 'destination';
-
-/** The sides that each usage allows. The compiler asks for a usage that is missing here: it would be refused on both. */
-const sidesOf: Record<Usage, readonly Side[]> = {
-  PullOnly: ['source'],
-  PushOnly: ['destination'],
-  All: ['source', 'destination'],
-};
-
-/** Returns whether `usage` lets an Endpoint be on `side`. */
-export function mayBe(side: Side, { usage = 'All' }: Pick<EndpointSpec, 'usage'>): boolean {
-  return sidesOf[usage].includes(side);
-}
-
 const spec = z.object({
   type: z.string().describe('The type of the server, such as oci; the rules of artifact types refer to it.'),
   remoteURL: z

@@ -1,7 +1,8 @@
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { EndpointRef } from '../kinds/artifact-workflow.ts';
 import type { Reference } from '../kinds/common.ts';
-import { type Endpoint, mayBe, type Side } from '../kinds/endpoint.ts';
+import type { Endpoint } from '../kinds/endpoint.ts';
+import { mayBe, type Side } from '../kinds/usage.ts';
 import type { Hold, HoldReason } from '../lifecycle/holds.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
 import { giveNamespace } from '../values/give-namespace.ts';
