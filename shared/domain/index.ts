@@ -113,7 +113,7 @@ export {
   trackedCredentials,
 } from './render/credentials.ts';
 export { type Job, type JobCredentials, type JobEndpoint, parseJob } from './render/job.ts';
-export { type JobPolicy, parsePolicies } from './render/policies.ts';
+export { type JobPolicy, parsePolicies, policyTexts } from './render/policies.ts';
 export { parsePolicy, type TransferPolicy } from './render/policy.ts';
 export {
   configurationRemoved,

@@ -3,7 +3,7 @@ import { mkdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson } from '#shared/base/meta';
-import type { Job } from '#shared/domain';
+import { type Job, policyTexts } from '#shared/domain';
 import {
   type BatchResult,
   type BundleRecord,
@@ -196,11 +196,8 @@ function recordOf(bytes: Buffer, name: string, bundles: Bundles): BundleRecord {
 
 /** What policies demand, whoever asks for it: the same policy may move from a type to an Endpoint, and a bundle stays what it is. */
 function demandsOf(policy: string | undefined): string[] {
-  if (policy === undefined) return [];
-  const texts = policy.trimStart().startsWith('[')
-    ? (JSON.parse(policy) as { text: string }[]).map(({ text }) => text)
-    : [policy];
-  return [...new Set(texts.map((text) => canonicalJson(JSON.parse(text))))].sort();
+  const all = policy === undefined ? [] : policyTexts(policy);
+  return [...new Set(all.map(({ text }) => canonicalJson(JSON.parse(text))))].sort();
 }
 
 interface Made {

@@ -34,9 +34,9 @@ export function policiesText(
   return JSON.stringify(all);
 }
 
-/** Reads the policies of a job. Throws Invalid, which names the policy and its field. */
-export function parsePolicies(json: string): JobPolicy[] {
-  if (!json.trimStart().startsWith('[')) return [{ digest: textDigest(json), policy: parsePolicy(json) }];
+/** Returns what `policiesText` has put together. Throws Invalid for a list that is not one of policies. */
+export function policyTexts(json: string): (Pick<PolicyText, 'text'> & Partial<PolicyText>)[] {
+  if (!json.trimStart().startsWith('[')) return [{ text: json }];
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -45,7 +45,13 @@ export function parsePolicies(json: string): JobPolicy[] {
   }
   const found = texts(value, 'policy');
   if (found.length === 0) throw new ArcError('Invalid', 'policy must be a list that is not empty');
-  return found.map(({ from, text }) => {
+  return found;
+}
+
+/** Reads the policies of a job. Throws Invalid, which names the policy and its field. */
+export function parsePolicies(json: string): JobPolicy[] {
+  return policyTexts(json).map(({ from, text }) => {
+    if (from === undefined) return { digest: textDigest(text), policy: parsePolicy(text) };
     try {
       return { from, digest: textDigest(text), policy: parsePolicy(text) };
     } catch (caught) {

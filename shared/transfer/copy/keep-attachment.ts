@@ -4,7 +4,7 @@ import type { CopyPlan } from '../content/plan.ts';
 import { putBlob } from '../content/put-blob.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import { outlastWriters } from '../oci/outlast-writers.ts';
+import { mostTagWrites, outlastWriters } from '../oci/outlast-writers.ts';
 import { digestOf } from '../reference/digest.ts';
 import { type AttachmentMerge, mergeAttachments } from './merge-attachments.ts';
 
@@ -17,8 +17,6 @@ export interface AttachmentKeeper {
   warn: (text: string) => void;
   signal: AbortSignal;
 }
-
-const maxAttempts = 8;
 
 /** Digests of the attachments that are stored under their tags alone: nothing else of the plan lists or needs them. */
 export function taggedAlone({ root, manifests, referrers, tagged }: CopyPlan): Set<string> {
@@ -51,7 +49,7 @@ export async function attachmentState(
 export async function keepAttachment(attachment: Attachment, keeper: AttachmentKeeper): Promise<void> {
   const { destination, retry, warn, signal } = keeper;
   const { tag, manifest } = attachment;
-  for (let attempt = 0; attempt <= maxAttempts; attempt += 1) {
+  for (let attempt = 0; attempt <= mostTagWrites; attempt += 1) {
     const started = performance.now();
     const state = await attachmentState(destination, attachment, signal);
     if (state.action === 'keep') return;
@@ -61,7 +59,7 @@ export async function keepAttachment(attachment: Attachment, keeper: AttachmentK
       );
       return;
     }
-    if (attempt === maxAttempts) break;
+    if (attempt === mostTagWrites) break;
     if (state.config) await putBlob(destination, configBlob(state.config), state.config, retry, signal);
     await destination.putManifest(tag, state.manifest, signal);
     // Nobody else writes a layout.

@@ -7,11 +7,9 @@ import {
 } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestTag } from '../reference/digest.ts';
-import { outlastWriters } from './outlast-writers.ts';
+import { mostTagWrites, outlastWriters } from './outlast-writers.ts';
 import { fallbackList } from './referrer-finder.ts';
 import type { Repository } from './repository.ts';
-
-const maxAttempts = 8;
 
 /**
  * Makes sure that the destination lists `referrers` for `subject`: in its referrers API or, if it has none, in the index under the
@@ -56,7 +54,7 @@ async function ensureFallback(
     const lost = missing(list, referrers);
     const first = lost[0];
     if (!first) return;
-    if (attempt >= maxAttempts) throw lostReferrer(destination, subject, first);
+    if (attempt >= mostTagWrites) throw lostReferrer(destination, subject, first);
     const index = fallbackIndex([...list, ...lost.map(({ descriptor }) => descriptor)], subject);
     await destination.putManifest(digestTag(subject), index, signal);
     await outlastWriters(performance.now() - started, signal);

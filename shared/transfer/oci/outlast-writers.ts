@@ -1,5 +1,8 @@
 import { pauseOrStop } from '../http/retry.ts';
 
+/** Writes of one tag that others write as well, before a transfer gives up. */
+export const mostTagWrites = 8;
+
 const leastMs = 100;
 const mostMs = 5_000;
 
