@@ -224,7 +224,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   // Last in, first out: workers and watches have ended before the API they speak to does.
   stack.defer(async () => {
     ending.abort();
-    await Promise.all([bridge.done, collector.done, executor?.done, schedules?.done]);
+    await Promise.all([bridge.done, collector.done, executor?.done, schedules?.done, granted.done]);
   });
 
   const kubeconfig = path.join(folder, 'kubeconfig');

@@ -15,10 +15,11 @@ const kinds: readonly Kind[] = [
 
 /**
  * Keeps `rbac` up to date with the stored roles and bindings until `signal` is aborted; a change counts for the next request.
- * @returns `ready`, which resolves when all kinds have been listed or `signal` is aborted
+ * @returns `ready`, which resolves when all kinds have been listed or `signal` is aborted, and `done`, which ends with the signal
  */
 export function followGrants(options: { api: KubeClient; rbac: Rbac; log: Logger; signal: AbortSignal }): {
   ready: Promise<void>;
+  done: Promise<void>;
 } {
   const { api, rbac, log, signal } = options;
   const listed = kinds.map(() => Promise.withResolvers<void>());
@@ -50,10 +51,7 @@ export function followGrants(options: { api: KubeClient; rbac: Rbac; log: Logger
       );
     }
   }
-  const aborted = new Promise<void>((resolve) =>
-    signal.addEventListener('abort', () => resolve(), { once: true }),
-  );
-  return {
-    ready: Promise.race([Promise.all(listed.map(({ promise }) => promise)).then(() => undefined), aborted]),
-  };
+  const done = Promise.all(loops.map((loop) => loop.done)).then(() => undefined);
+  const synced = Promise.all(listed.map(({ promise }) => promise)).then(() => undefined);
+  return { ready: Promise.race([synced, done]), done };
 }
