@@ -12,7 +12,7 @@ function shown(readings: readonly [number, number][]): string {
   return text;
 }
 
-it('shows the rate of what is sent, and none of what was there', () => {
+it('shows the rate of the bytes that are sent, without those that exist at the destination', () => {
   const shrinking: [number, number][] = [
     [0, 10_000_000],
     [0, 4096],

@@ -49,13 +49,7 @@ export type {
   WorkflowTemplateRef,
 } from './kinds/common.ts';
 export type { ConfigMap, KubeEvent, Namespace, Pod, Secret } from './kinds/core.ts';
-export type {
-  Endpoint,
-  EndpointSpec,
-  EndpointStatus,
-  EndpointTls,
-  Usage,
-} from './kinds/endpoint.ts';
+export type { Endpoint, EndpointSpec, EndpointStatus, EndpointTls, Usage } from './kinds/endpoint.ts';
 export type { Ref } from './kinds/meta.ts';
 export type {
   Artifact,

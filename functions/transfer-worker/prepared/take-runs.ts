@@ -16,8 +16,8 @@ export type RunProgram = (run: {
 const signalExitCode = 143;
 
 /**
- * Does the runs that this process is told of with `program`, one after the other, each as if the process had been started for it: in its environment and folder
- * alone. The end of a run is a line on stdout and stderr that begins with NUL and the run's mark, after all that the run has printed. A run
+ * Runs `program` once for each run that stdin announces, one after the other, each with the environment and folder that a process of its
+ * own would have. The end of a run is a line on stdout and stderr that begins with NUL and the run's mark, after all that the run has printed. A run
  * after which there is to be no other one ends the process, with the exit code of the run.
  */
 export async function takeRuns(program: RunProgram): Promise<never> {

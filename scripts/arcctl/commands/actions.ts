@@ -147,7 +147,7 @@ async function actOnAll(
     io.note(`Follow it with: arcctl watch ${first.name} -n ${cluster.namespace}`);
 }
 
-/** Acts on the first of those that are left; where the API asks to wait, says so, waits and acts again. */
+/** Acts on the first target of `left`, and retries after the delay that a 429 asks for, within the wait that is left in `patience`. */
 async function actPatiently(
   io: Io,
   act: () => Promise<unknown>,

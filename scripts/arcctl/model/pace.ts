@@ -54,7 +54,7 @@ function paceOf(samples: readonly Sample[], left: number, atMs: number): Pace | 
   return { bytesPerSecond, secondsLeft: left / bytesPerSecond };
 }
 
-/** `10 MiB/s, 45s left` of what has `progress`; without the rate where that counts steps and no bytes. */
+/** Formats a pace as `10 MiB/s, 45s left`; without the rate where `progress` counts steps instead of bytes. */
 export function paceText({ bytesPerSecond, secondsLeft }: Pace, progress: string): string {
   const left = `${secondsText(secondsLeft)} left`;
   const { total } = parseProgress(progress) ?? { total: 0 };

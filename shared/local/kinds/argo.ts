@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-
 import * as z from 'zod';
 import { ArcError, type Cause } from '#shared/base/errors';
 import type { Column, KindDefinition, KubeObject } from '#shared/kubernetes/apiserver';

@@ -78,7 +78,7 @@ describe('createRbac', () => {
     expect((await authorize(user, asked)).allowed).toBe(allowed);
   });
 
-  it('takes the bindings that users have made, in place of those before', async () => {
+  it('replaces the bindings that users created', async () => {
     const rbac = createRbac(manifests);
     const asked = ask('get', 'g', 'orders', 'dev', 'x');
     const view = parseManifests(

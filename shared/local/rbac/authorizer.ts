@@ -11,12 +11,12 @@ interface Grant {
   rules: readonly PolicyRule[];
 }
 
-/** Decides what users may do, and lists it. */
+/** Authorizes requests by RBAC, and lists the rules of a user. */
 export interface Rbac {
   authorize: Authorizer;
   /** The rules that hold for a user in a namespace: what a SelfSubjectRulesReview answers. */
   rulesOf: RulesOf;
-  /** Takes the roles and bindings that users have made, in place of those taken before. */
+  /** Replaces the roles and bindings that users created by `made`. */
   grant(made: readonly Manifest[]): void;
 }
 

@@ -1,5 +1,4 @@
 import { TransferError } from '../errors/transfer-error.ts';
-
 import { versionRange } from '../helm/version-range.ts';
 import { newestFirst, type SemVer, versionOf } from '../helm/versions.ts';
 import { matchesGlob } from '../reference/glob.ts';

@@ -103,7 +103,7 @@ const notEqual: Check = (version, { version: other, fields }) => {
   if (version.major !== other.major) return true;
   if (fields === 1) return false;
   // Of 1.2.x, a prerelease is another version than the bound, which stands for releases only.
-  return version.minor !== other.minor || samePrerelease(version, other) === false;
+  return version.minor !== other.minor || !samePrerelease(version, other);
 };
 
 const greater: Check = (version, { version: low, fields }) => {

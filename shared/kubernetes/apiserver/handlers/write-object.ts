@@ -15,7 +15,7 @@ import { admitWrite } from './admit-write.ts';
 import { type ManagedFieldsOf, withManagedFields } from './field-manager.ts';
 import { updateWithinQuota } from './within-quota.ts';
 
-/** A write gives up after so many conflicts: something rewrites the object without pause. */
+/** Conflicts after which a write gives up: another client rewrites the object continuously. */
 export const writeAttempts = 64;
 
 /** The change that a request makes to the object it finds. */
