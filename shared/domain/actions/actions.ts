@@ -5,17 +5,17 @@ import { annotations } from '../kinds/well-known.ts';
 import { forceTime } from '../plan/effective.ts';
 import { type ActionName, requestedBy } from './requested-by.ts';
 
-/** Who asks, and the time by the server's clock. */
+/** The user that requests an action, and the time by the server's clock. */
 export interface Asked {
   user: { name: string };
   now: Date;
 }
 
-/** A verb of a kind as a subresource: `create` on `<plural>/<name>`. It fits Action of shared/kubernetes/apiserver. */
+/** A verb of a kind, served as a subresource (`create` on `<plural>/<name>`). Fits Action of shared/kubernetes/apiserver. */
 export interface ArcAction<T extends KubeObject = KubeObject> {
   name: ActionName;
   description: string;
-  /** The object as it is asked to be; the same object where that is asked for already. */
+  /** Returns the object with the action requested; the object itself where the request is pending already. */
   act(object: T, asked: Asked): T;
 }
 
@@ -39,7 +39,7 @@ function annotated<T extends KubeObject>(object: T, notes: Record<string, string
   return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...notes } } };
 }
 
-/** Unix seconds: now, or the latest of the ends that the status shows, which another clock has written. */
+/** Unix seconds: now, or the latest end in the status, which another clock has written. */
 function secondsAfter(now: Date, ends: readonly (string | undefined)[]): number {
   const times = ends.map((end) => Date.parse(end ?? '')).filter((time) => !Number.isNaN(time));
   return Math.ceil(Math.max(Math.floor(now.getTime() / 1000) * 1000, ...times) / 1000);
@@ -56,7 +56,7 @@ const retryOrder = named<Order>(
 
 const forceOrder = named<Order>('force', 'run all artifacts again', (order, now) => {
   const answered = Math.floor((Date.parse(order.status?.lastForceAt ?? '') || 0) / 1000);
-  // Asked for, and not yet answered: a request that is sent again is the same wish.
+  // Requested and not answered yet: a repeated request is the same request.
   if (forceTime(order) > answered) return order;
   const forceAt = Math.max(secondsAfter(now, []), answered + 1);
   return annotated(order, { [annotations.forceAt]: String(forceAt) });
@@ -75,7 +75,7 @@ const cancelWorkflow = named<ArtifactWorkflow>('cancel', stop, (workflow) =>
 const retryWorkflow = named<ArtifactWorkflow>('retry', 'run it again if it did not arrive', (given, now) => {
   const retryAt = secondsAfter(now, [given.status?.completionTime]);
   const workflow = annotated(given, { [annotations.retryAt]: String(retryAt) });
-  // A cancel that came from the Order is taken back with the Order.
+  // A cancel that the Order has set is undone on the Order.
   if (workflow.metadata.annotations?.[annotations.orderCancel] !== undefined) return workflow;
   const { cancel: _cancel, ...spec } = workflow.spec;
   return { ...workflow, spec };

@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/base/errors';
 
-/** An address that cannot be resolved: the message says what is wrong with the Endpoint or the artifact, and what to do. */
+/** An address cannot be resolved. The message says what is wrong with the Endpoint or the artifact, and how to mend it. */
 export class AddressError extends ArcError {
   constructor(message: string) {
     super('Invalid', message);

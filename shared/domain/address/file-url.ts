@@ -4,9 +4,8 @@ import type { Plain } from './image-address.ts';
 const longestPath = 1024;
 
 /**
- * The URL of `path` below an Endpoint's `remoteURL` (`https://host[:port][/prefix][?query]`, `http://...` or without a scheme). A path is
- * names with `/` between them, as a person writes them: it is escaped here, and cannot lead out of the prefix. Throws an
- * AddressError.
+ * Returns the URL of `path` below an Endpoint's `remoteURL` (`https://host[:port][/prefix][?query]`, `http://...` or without a scheme).
+ * `path` is unescaped names with `/` between them; names that lead out of the prefix are refused. Throws an AddressError.
  */
 export function fileURL(remoteURL: string, path: string, tls: Plain = {}): URL {
   const url = parseBase(remoteURL, tls);
@@ -15,7 +14,7 @@ export function fileURL(remoteURL: string, path: string, tls: Plain = {}): URL {
   return url;
 }
 
-/** The names of a path. Throws an AddressError for one that is empty or could mean another place to some server. */
+/** Splits a path into names. Throws an AddressError for names that are empty or that some server resolves to another place. */
 function checkedPath(path: string): string[] {
   const names = path.split('/');
   const refuse = (why: string): never => {
@@ -29,7 +28,7 @@ function checkedPath(path: string): string[] {
   return names;
 }
 
-/** The names of the path of a URL, decoded; none for the root. Throws an AddressError where they are not percent-encoded UTF-8. */
+/** Returns the decoded names in the path of a URL; none for the root. Throws an AddressError unless the path is percent-encoded UTF-8. */
 export function namesOf({ pathname }: URL): string[] {
   try {
     return pathname.split('/').flatMap((name) => (name === '' ? [] : [decodeURIComponent(name)]));
@@ -40,7 +39,7 @@ export function namesOf({ pathname }: URL): string[] {
   }
 }
 
-/** Percent-encodes all but unreserved characters (RFC 3986, 2.3), as signature version 4 wants it. */
+/** Percent-encodes everything except unreserved characters (RFC 3986, 2.3), as AWS Signature Version 4 requires. */
 export function escapeName(name: string): string {
   const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(name).replace(/[!'()*]/g, code);

@@ -1,6 +1,6 @@
 /**
- * The names of the folder that `file:///path` means below some root: none leads out of it. undefined for any other URL, and for a name that
- * no folder can have.
+ * Returns the names in the path of `file:///path`; none of them leads out of a root folder. undefined for any other URL, and where a name
+ * cannot be that of a folder.
  */
 export function folderNames(remoteURL: string): string[] | undefined {
   const url = URL.parse(remoteURL);
@@ -13,7 +13,7 @@ function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    // Not the name of any file.
+    // No file has this name.
     return '';
   }
 }

@@ -1,14 +1,14 @@
 import { AddressError } from './address-error.ts';
 import { formatReference, type ImageName, isHost, parseImageName } from './reference.ts';
 
-/** Of an Endpoint's `spec.tls`: true where its server speaks HTTP without TLS. */
+/** The part of an Endpoint's `spec.tls` that addresses depend on: true where the server speaks HTTP without TLS. */
 export interface Plain {
   plainHTTP?: boolean;
 }
 
 /** An image in a registry: the registry's origin, the host that users write, repository and version. */
 export interface ImageAddress extends ImageName {
-  /** `https://host[:port]`, in lower case and without the usual port: the target of requests. */
+  /** `https://host[:port]`, in lower case and without the default port: where requests go. */
   origin: string;
   /** `host[:port]` as the Endpoint names it: the key of credentials, and the name in messages. */
   host: string;
@@ -52,18 +52,18 @@ function parseBase(remoteURL: string, tls: Plain): Base {
 }
 
 /**
- * Combines an Endpoint's `remoteURL` (`https://host[:port][/prefix]`, `http://...`, `oci://...` or without a scheme) and an artifact's
- * `image` (`path[:tag][@digest]`). Throws an AddressError.
+ * Resolves an artifact's `image` (`path[:tag][@digest]`) against an Endpoint's `remoteURL` (`https://host[:port][/prefix]`, `http://...`,
+ * `oci://...` or without a scheme). Throws an AddressError.
  */
 export function resolveAddress(remoteURL: string, image: string, tls: Plain = {}): ImageAddress {
   const base = parseBase(remoteURL, tls);
   const name = parseImageName(image);
   const path = base.prefix === '' ? name.repository : `${base.prefix}/${name.repository}`;
-  // Lower case, and without the port that the scheme has anyway.
+  // Lower case, without the default port of the scheme.
   const server = URL.parse(`${base.scheme}://${base.host}`);
   if (server === null) refuse(remoteURL, `"${base.host}" is not a host name`);
   const hub = dockerHub.has(server.host);
-  // Docker Hub keeps official images under library/ and serves its API from another host than the one users write.
+  // Docker Hub keeps official images under library/ and serves its API from another host than the host in image names.
   const repository = hub && !path.includes('/') ? `library/${path}` : path;
   const host = hub ? 'docker.io' : base.host;
   const checked = parseImageName(formatReference({ ...name, repository }));

@@ -1,11 +1,11 @@
 import { AddressError } from './address-error.ts';
 import { formatReference, type ImageName, parseImageName } from './reference.ts';
 
-/** How an artifact is called where it lands, from the fields of its spec: the worker that writes it asks here, and so does whoever compares places. */
+/** The name of an artifact at its destination, computed from its spec: by the worker that writes it, and by the plan that compares places. */
 
 /**
- * What a registry calls an entry of an OCI image layout. A word alone is a tag, as the specification has it; the destination has to name the
- * repository. Throws an AddressError.
+ * Returns the registry name of an entry of an OCI image layout. A bare word is a tag (OCI image specification), so the destination has to
+ * name the repository. Throws an AddressError.
  */
 export function entryName(text: string): ImageName {
   const { tag = '', digest } = layoutEntry(text);
@@ -13,7 +13,7 @@ export function entryName(text: string): ImageName {
   return { repository: '', ...(tag !== '' && { tag }), ...(digest !== undefined && { digest }) };
 }
 
-/** The name of an image that is to be moved. The part of an index that `spec.platforms` selects has another digest than the whole. */
+/** Returns the name under which an image is written. The platforms that `spec.platforms` selects form an index with a digest of its own. */
 export function movedName(image: ImageName, platforms: unknown): ImageName {
   if (platforms === undefined) return image;
   const { digest: _, ...rest } = image;
@@ -21,8 +21,8 @@ export function movedName(image: ImageName, platforms: unknown): ImageName {
 }
 
 /**
- * What an artifact is called at a registry: `override`, else `name`. An override without tag and digest takes those of `name`. Throws an
- * AddressError.
+ * Returns the name of an artifact at a registry: `override`, else `name`. An override without tag and digest takes those of `name`.
+ * Throws an AddressError.
  */
 export function landingName(override: unknown, name: ImageName): ImageName {
   if (override === undefined || override === '') return name;
@@ -31,7 +31,7 @@ export function landingName(override: unknown, name: ImageName): ImageName {
   return { ...name, ...given };
 }
 
-/** The tag that is written: `latest` for a name that has neither tag nor digest; undefined for one that has a digest alone. */
+/** Returns the tag that is written: `latest` for a name with neither tag nor digest; undefined for a name with a digest only. */
 export function writtenTag({
   tag,
   digest,
@@ -45,13 +45,13 @@ export function writtenTag({
 /** An entry in the index.json of an OCI image layout: a name of any form, a digest, or both. */
 export type LayoutEntry = Pick<ImageName, 'tag' | 'digest'>;
 
-/** The entry that a text names. */
+/** Parses the name of an entry of a layout. */
 export function layoutEntry(text: string): LayoutEntry {
   const [tag = '', digest] = text.split('@');
   return { ...(tag !== '' && { tag }), ...(digest !== undefined && { digest }) };
 }
 
-/** What an artifact is called in a layout: `override` as it is, else the whole `name`. Throws an AddressError. */
+/** Returns the name of an artifact in a layout: `override` unchanged, else the whole `name`. Throws an AddressError. */
 export function landingEntry(override: unknown, name: ImageName): LayoutEntry {
   if (override === undefined || override === '') return layoutEntry(formatReference(name));
   return layoutEntry(textOf(override));

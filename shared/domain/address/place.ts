@@ -6,41 +6,41 @@ import { entryName, type LayoutEntry, landingEntry, landingName, movedName, writ
 import { formatReference, type ImageName, parseImageName } from './reference.ts';
 import { awsHost, isAnywhere, s3Place } from './s3-object.ts';
 
-/** Where something is written: equal for two spellings of one place. */
+/** Where an artifact is written: equal for two spellings of one place. */
 export interface Place {
-  /** `https://host[:port]`, or the folder as `file:///path`. All regions of AWS are one server: a bucket is in one of them. */
+  /** `https://host[:port]`, or a folder as `file:///path`. All regions of AWS count as one server: bucket names are unique among them. */
   server: string;
-  /** Below it: `repository:tag`, `repository@digest`, `bucket/key` or a path. */
+  /** Below the server: `repository:tag`, `repository@digest`, `bucket/key` or a path. */
   path: string;
 }
 
-/** A destination, and how an artifact is called there. */
+/** A destination and the name of an artifact there. */
 export interface Landing {
-  /** Type of the source Endpoint: a file is called otherwise than an image. */
+  /** Type of the source Endpoint: files are named by other rules than images. */
   source: string;
   destination: { type: string; remoteURL: string; plainHTTP?: boolean };
-  /** What names the place, such as `spec.override`, and after it what its tag is taken from if it has none, such as `spec.image`. */
+  /** The value that names the place, such as `spec.override`, then the value that its tag is taken from if it has none, such as `spec.image`. */
   names: readonly [string, string?];
-  /** Of the artifact; read for what makes it several ones, or a part of one. */
+  /** Spec of the artifact; some of its fields make the artifact a selection of several artifacts, or a part of an image. */
   spec: Readonly<Record<string, unknown>>;
 }
 
-/** Types of Endpoint that hold single files. Any type that is not known is a registry: operators name types freely. */
+/** Types of Endpoint that hold single files. Unknown types count as registries: operators name types freely. */
 const fileTypes: ReadonlySet<string> = new Set(['http', 'webdav', 's3']);
 
-/** True for an Endpoint with files that are no artifacts of a registry. */
+/** Returns true for an Endpoint that holds plain files rather than artifacts of a registry. */
 export function hasFiles({ type }: { type: string }): boolean {
   return fileTypes.has(type);
 }
 
-/** The file beside the parts of a bundle that is written last: the bundle is where it lies. */
+/** Returns the path of a bundle's record, the file that is written last: the place of a bundle is that of its record. */
 export function bundleRecord(name: string): string {
   return `${name}.arc-bundle.json`;
 }
 
 /**
- * Where an artifact is written, resolved by the functions that the worker resolves it by. undefined where that cannot be said: the worker
- * refuses the address, or a bundle has the names.
+ * Returns the place where an artifact is written, resolved by the worker's own functions. undefined where there is no single place: the
+ * worker refuses the address, or a bundle holds the names.
  */
 export function placeOf(landing: Landing): Place | undefined {
   try {
@@ -63,7 +63,7 @@ function resolved({ source, destination, names: [first, second], spec }: Landing
       source === 'oci-layout' ? entryName(second ?? first) : parseImageName(second ?? first),
       spec.platforms,
     );
-  // A chart has its tag when its version is found, and which tags there are is known when the repository has been read.
+  // A chart's tag is known once its version is resolved, selected tags once the repository is listed.
   const isOpen = spec.tags !== undefined || spec.chart !== undefined;
   if (type === 'oci-layout') return layoutPlace(remoteURL, landingEntry(override, image()), isOpen);
   const landed = hasFiles({ type: source }) ? parseImageName(first) : landingName(override, image());

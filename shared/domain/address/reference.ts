@@ -1,7 +1,7 @@
 import { AddressError } from './address-error.ts';
 import { isDigest } from './digest.ts';
 
-/** An image within a registry: the repository and a version of it. */
+/** An image within a registry: a repository and a version in it. */
 export interface ImageName {
   repository: string;
   tag?: string;
@@ -25,17 +25,17 @@ function refuse(text: string, why: string): never {
   throw new AddressError(`The image reference "${text.slice(0, 300)}" cannot be used: ${why}.`);
 }
 
-/** True for what a tag may be. */
+/** Returns true for a valid tag. */
 export function isTag(text: string): boolean {
   return tagForm.test(text);
 }
 
-/** True for what a repository may be called. */
+/** Returns true for a valid repository name. */
 export function isRepository(text: string): boolean {
   return text.length <= maxRepositoryLength && repositoryForm.test(text);
 }
 
-/** Parses `path[:tag][@digest]`; throws an AddressError that explains what is wrong. */
+/** Parses `path[:tag][@digest]`. Throws an AddressError that says which part is invalid. */
 export function parseImageName(text: string): ImageName {
   const at = text.indexOf('@');
   const digest = at === -1 ? undefined : text.slice(at + 1);
@@ -60,7 +60,7 @@ export function parseImageName(text: string): ImageName {
   return { repository, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) };
 }
 
-/** Parses `host[:port]/path[:tag][@digest]`, in which the host is required; throws an AddressError. */
+/** Parses `host[:port]/path[:tag][@digest]` with a required host. Throws an AddressError. */
 export function parseReference(text: string): Reference {
   const slash = text.indexOf('/');
   const host = slash === -1 ? '' : text.slice(0, slash);
@@ -82,18 +82,18 @@ export function formatReference(reference: ImageName & { host?: string }): strin
   return `${host}${reference.repository}${tag}${digest}`;
 }
 
-/** True for a DNS name, an IPv4 address or a bracketed IPv6 address, with or without a port. */
+/** Returns true for a DNS name, an IPv4 address or a bracketed IPv6 address, with or without a port. */
 export function isHost(text: string): boolean {
   const port = /:([0-9]+)$/.exec(text.replace(/\[.*\]/, 'v6'))?.[1];
   return hostForm.test(text) && (port === undefined || (Number(port) > 0 && Number(port) < 65_536));
 }
 
-/** True for a host of this machine, with or without a port. */
+/** Returns true for a loopback host, with or without a port. */
 export function isLoopback(host: string): boolean {
   return loopbackForm.test(host);
 }
 
-/** Where a registry is that a user names by its host alone: one of this machine speaks plain HTTP, as for `docker pull`. */
+/** Returns the URL of a registry named by its host alone: plain HTTP on loopback, as with `docker pull`. */
 export function registryURL(host: string): string {
   return `${isLoopback(host) ? 'http' : 'https'}://${host}`;
 }

@@ -2,16 +2,16 @@ import { AddressError } from './address-error.ts';
 import { escapeName, fileURL, namesOf } from './file-url.ts';
 import type { Plain } from './image-address.ts';
 
-/** One object of an S3-compatible storage. */
+/** One object of an S3-compatible object store. */
 export interface S3Place {
   url: URL;
-  /** The URL of the bucket, for requests that are about no object. */
+  /** The URL of the bucket, for requests that concern no object. */
   bucketURL: URL;
-  /** The object's key: its path within the bucket, not escaped. */
+  /** The object's key: its path within the bucket, unescaped. */
   key: string;
-  /** `/bucket/key`, escaped, as a copy within the storage names it. */
+  /** `/bucket/key`, escaped: the source of a server-side copy. */
   copySource: string;
-  /** As far as the host's name tells it. */
+  /** The region that the host name contains. */
   region: string | undefined;
 }
 
@@ -20,9 +20,9 @@ export const awsHost =
   /^(?:(.+)\.)?s3(?:[.-](?:dualstack\.|fips\.)?([a-z]{2}(?:-[a-z]+)+-\d))?\.amazonaws\.com(?:\.cn)?$/;
 
 /**
- * The object at `path` below an Endpoint's `remoteURL`: `https://host/bucket[/prefix]` (path style), the same without a bucket, with which
- * `path` begins then, `https://bucket.s3.region.amazonaws.com[/prefix]` (virtual-host style) or `s3://bucket[/prefix]` (AWS, in `region`).
- * Throws an AddressError.
+ * Returns the object at `path` below an Endpoint's `remoteURL`: `https://host/bucket[/prefix]` (path style), `https://host` (`path` then
+ * begins with the bucket), `https://bucket.s3.region.amazonaws.com[/prefix]` (virtual-host style) or `s3://bucket[/prefix]` (AWS, in
+ * `region`). Throws an AddressError.
  */
 export function s3Place(remoteURL: string, path: string, tls: Plain = {}, region?: string): S3Place {
   const url = fileURL(awsURL(remoteURL, region), path, tls);
@@ -46,17 +46,17 @@ export function s3Place(remoteURL: string, path: string, tls: Plain = {}, region
   };
 }
 
-/** True for `s3://bucket`, which says nothing of where the bucket is. */
+/** Returns true for `s3://bucket`, which does not tell the region of the bucket. */
 export function isAnywhere(remoteURL: string): boolean {
   return /^s3:\/\//i.test(remoteURL);
 }
 
-/** True for a remoteURL that is a storage of AWS, whatever else it says. */
+/** Returns true for a remoteURL on AWS, of any form. */
 export function isAwsStorage(remoteURL: string): boolean {
   return isAnywhere(remoteURL) || awsHost.test(URL.parse(remoteURL)?.hostname ?? '');
 }
 
-/** A URL of AWS with the host of another region; the URL itself if there is no such host. */
+/** Returns a URL of AWS with the host of another region; the same URL where the host has no region. */
 export function inRegion(url: URL, region: string): URL {
   const moved = new URL(url);
   moved.hostname = url.hostname.replace(
@@ -69,7 +69,7 @@ export function inRegion(url: URL, region: string): URL {
 function awsURL(remoteURL: string, region = 'us-east-1'): string {
   const [, bucket, prefix = ''] = /^[sS]3:\/\/([a-z0-9][a-z0-9.-]*)(\/.*)?$/.exec(remoteURL) ?? [];
   if (bucket === undefined) return remoteURL;
-  // The certificate of AWS has no names with further dots.
+  // The wildcard certificate of AWS does not cover bucket names with dots.
   const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
   return bucket.includes('.') ? `https://${host}/${bucket}${prefix}` : `https://${bucket}.${host}${prefix}`;
 }

@@ -20,7 +20,7 @@ import {
 import { artifactWorkflowWithoutEffect, endpointWithoutEffect } from '../validation/without-effect.ts';
 import { type ArcKind, age, arcKind, firstLine } from './definition.ts';
 
-/** Characters of a user's text in a table. */
+/** Characters of a user's text in a table cell. */
 const longestCell = 60;
 
 const order = arcKind<Order>({
@@ -92,7 +92,7 @@ const artifactWorkflow = arcKind<ArtifactWorkflow>({
   schema: artifactWorkflowSchema,
   status: true,
   actions: artifactWorkflowActions,
-  // The label that fewest have comes first.
+  // Most selective label first.
   indexedLabels: [labels.artifact, labels.target, labels.order],
   columns: [
     {
@@ -254,7 +254,7 @@ const endpoint = arcKind<Endpoint>({
   warnings: endpointWithoutEffect,
 });
 
-/** A time to come as a text: the columns for dates show how long ago a time was. */
+/** Formats a future time as text: date columns print how long ago a time was. */
 function timeOf(at: Date | undefined): string {
   return at === undefined ? '' : isoSeconds(at.getTime());
 }

@@ -5,7 +5,7 @@ import type { ArcAction } from '../actions/actions.ts';
 import { group, version } from '../kinds/refs.ts';
 import { isDeleting } from '../lifecycle/phases.ts';
 
-/** One printer column, as the API server's KindDefinition has it. */
+/** One printer column, as in the API server's KindDefinition. */
 export interface ArcColumn {
   name: string;
   type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -14,7 +14,7 @@ export interface ArcColumn {
   value(object: KubeObject): string | number | boolean | null | undefined;
 }
 
-/** A kind of the group as plain data; fits KindDefinition of shared/kubernetes/apiserver, which the domain does not import. */
+/** A kind of the group as plain data. Fits KindDefinition of shared/kubernetes/apiserver, which the domain does not import. */
 export interface ArcKind {
   group: string;
   version: string;
@@ -50,24 +50,24 @@ interface Parts<T extends KubeObject> {
   columns: ReadonlyArray<Omit<ArcColumn, 'value'> & { value(object: T): ReturnType<ArcColumn['value']> }>;
   indexedLabels?: readonly string[];
   causes(object: T, old: T | undefined): Cause[];
-  /** Most bytes its status may come to take. */
+  /** The largest size of its status, in bytes. */
   statusRoom?(object: T): number;
-  /** What to do about an object that is too large; `bytes` is its size as stored, without its status. */
+  /** Advice for an object that is too large; `bytes` is its stored size without the status. */
   sizeAdvice?(object: T, bytes: number): string | undefined;
   warnings?(object: T): string[];
 }
 
 /**
- * The status of a new object. kstatus (cli-utils, pkg/kstatus) takes an object without status for current; one whose generation has not
- * been observed is in progress. Flux does the same.
+ * The status of a new object. kstatus (cli-utils, pkg/kstatus) takes an object without a status for Current, and an object whose generation
+ * was not observed for InProgress. Flux does the same.
  */
 const unseen = { observedGeneration: -1 };
 
-/** Fills in what all kinds of the group have in common. An object that is being deleted is not validated. */
+/** Adds what all kinds of the group have in common. An object that is being deleted is not validated. */
 export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
   const { kind, causes, statusRoom, sizeAdvice, warnings } = parts;
   const singular = kind.toLowerCase();
-  // Hooks and columns run after the schema has been checked (columns cope with absent parts), so the cast holds.
+  // Hooks and columns run after the schema was checked (columns cope with absent parts), so the cast is safe.
   const typed = (object: KubeObject): T => object as T;
   return {
     group,
@@ -105,7 +105,7 @@ export const age = {
   value: (object: KubeObject) => object.metadata.creationTimestamp,
 } as const;
 
-/** The first line of a text, so that a table stays a table. */
+/** Returns the first line of a text: a table row has one line. */
 export function firstLine(text: string | undefined): string {
   return text?.split('\n', 1)[0] ?? '';
 }

@@ -22,7 +22,7 @@ import { artifactWorkflowExpiry } from '../ttl/ttl.ts';
 import { type Duty, growing } from './duty.ts';
 import type { View } from './view.ts';
 
-/** What functions have to do for an ArtifactWorkflow. */
+/** Returns the duties of functions for an ArtifactWorkflow. */
 export function artifactWorkflowDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
   return [
     ...renderDuties(view, workflow, now),
@@ -32,7 +32,7 @@ export function artifactWorkflowDuties(view: View, workflow: ArtifactWorkflow, n
   ];
 }
 
-/** Nothing may be said of the Secret itself: only of what the status says of it. */
+/** The duty to render or remove the Secret. Decided from the status alone: the bridge may not read Secrets. */
 function renderDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
   const step = 'render';
   const due = now.getTime();
@@ -54,14 +54,14 @@ function renderDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[]
   }
   const version = view.secretVersion(workflow.metadata.namespace ?? '', configSecret.name);
   if (version === '') return [{ step, why: `Secret "${configSecret.name}" is gone`, due }];
-  // Before its pod has started, the loss of the Secret holds it up.
+  // Until its pod has started, an ArtifactWorkflow cannot run without the Secret.
   const mayMiss = version === undefined && phaseOf(workflow) === 'Pending' && workflowRef !== undefined;
   return mayMiss
     ? [{ step, why: `Secret "${configSecret.name}" may be gone`, look: { ...growing(), first: 60_000 } }]
     : [];
 }
 
-/** The state of the Endpoints of an ArtifactWorkflow. Stale: its Order is about to replace it. */
+/** Returns the state of the Endpoints of an ArtifactWorkflow. Stale: its Order is about to replace the ArtifactWorkflow. */
 function endsOf(view: View, workflow: ArtifactWorkflow): { isStale: boolean; state: string } {
   const { metadata, spec } = workflow;
   const { namespace = '' } = metadata;
@@ -107,7 +107,7 @@ function submitDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[]
       return until === undefined ? [] : [{ step, why: message, due: until.getTime() }];
     }
     case 'release':
-      // As for its creation, of which it is the last part.
+      // The release is the last part of the creation, and due at the same time.
       return [{ step, why: `attempt ${workflow.status?.attempts}`, due }];
     case 'finish':
       return isEndKnown(view, workflow) ? [{ step, why: `it may go${state}`, due }] : [];
@@ -116,7 +116,7 @@ function submitDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[]
   }
 }
 
-/** It is started at once, or when there is room under the limits; one that was refused is tried again. */
+/** The duty to start an attempt: due at once, when the limits have room, or, after a refusal, with backoff. */
 function startDuties(
   view: View,
   workflow: ArtifactWorkflow,
@@ -140,7 +140,7 @@ function startDuties(
   return [{ step, why, due: now.getTime() }];
 }
 
-/** True if there is room for it under every limit. A line is drawn up only where there is room: very many may wait in it, and each of them asks. */
+/** Returns true if every limit has room for the ArtifactWorkflow. The line is computed only where there is room: each of its many members asks. */
 function isNext(view: View, workflow: ArtifactWorkflow): boolean {
   const { metadata, spec } = workflow;
   const { name, namespace = '' } = metadata;
@@ -156,19 +156,19 @@ function isNext(view: View, workflow: ArtifactWorkflow): boolean {
   return view.inFlightOf(order) < spec.parallelism && nextOf(view.childrenOf(order)).has(name);
 }
 
-/** The names of those that may start under the limit of an Endpoint. */
+/** Returns the names of the ArtifactWorkflows that may start under the limit of an Endpoint. */
 export function nextAt(view: View, endpoint: Endpoint): ReadonlySet<string> {
   return once(endpoint, view.limitedBy(endpoint), (users) => nextInLine(endpoint, users));
 }
 
-/** The names of those that may start under the parallelism of their Order. */
+/** Returns the names of the ArtifactWorkflows that may start under the parallelism of their Order. */
 export function nextOf(siblings: readonly ArtifactWorkflow[]): ReadonlySet<string> {
   return once(siblings, siblings, nextOfOrder);
 }
 
 const lines = new WeakMap<object, { of: readonly ArtifactWorkflow[]; names: ReadonlySet<string> }>();
 
-/** Each line is drawn up once for a state: very many may wait in it. */
+/** Caches the line of a limit until its members change: each of its many members asks for it. */
 function once(
   limit: object,
   of: readonly ArtifactWorkflow[],
@@ -189,7 +189,7 @@ function holdsSlot(view: View, workflow: ArtifactWorkflow): boolean {
   });
 }
 
-/** True once its Order shows how it ended, or need not. */
+/** Returns true once its Order records how it ended, or need not. */
 function isEndKnown(view: View, workflow: ArtifactWorkflow): boolean {
   const order = view.order(ownerOfKind(workflow, 'Order')?.uid ?? '');
   return isEndRecorded(workflow, order) || isOverwritten(workflow, view.conflictsOf(workflow));

@@ -8,8 +8,8 @@ import { orderDuties } from './order-duties.ts';
 import type { View } from './view.ts';
 
 /**
- * What functions have to do for an object, now or at a time: at most one duty for each step. It asks the decisions that the functions themselves
- * take, so an object without a duty that is due is one for which every function would do nothing.
+ * Returns what functions have to do for an object, now or later: at most one duty per step. The duties come from the decisions that the
+ * functions themselves take, so an object has no duty that is due exactly when every function would do nothing.
  */
 export function duties(view: View, object: Order | ArtifactWorkflow | Endpoint, now: Date): Duty[] {
   switch (object.kind) {
@@ -22,7 +22,7 @@ export function duties(view: View, object: Order | ArtifactWorkflow | Endpoint, 
   }
 }
 
-/** True when no function has anything to do for the object now. */
+/** Returns true when no function has anything to do for the object now. */
 export function isSettled(view: View, object: Order | ArtifactWorkflow | Endpoint, now: Date): boolean {
   return !duties(view, object, now).some((duty) => isDue(duty, now));
 }

@@ -3,36 +3,36 @@ import type { Step } from './steps.ts';
 /** What a function has to do for one object. */
 export type Duty = Work | Look;
 
-/** A step that changes something when it is done. */
+/** A step that changes something when it runs. */
 export interface Work {
   step: Step;
-  /** For people and logs. Another text says that there is more to do than before. */
+  /** For people and logs. A different text means that there is more to do than before. */
   why: string;
-  /** Unix ms; not later than now: it is due. */
+  /** Unix ms. The duty is due unless this lies in the future. */
   due: number;
   pace?: Pace;
 }
 
-/** How often a step that many changes make due is done; ms. */
+/** Rate of a step that many changes make due; ms. */
 export interface Pace {
-  /** Between two of it, at least. */
+  /** Minimum interval between two deliveries. */
   spacing: number;
-  /** How long the first one may wait for more to do. */
+  /** Debounce of the first delivery. */
   debounce: number;
 }
 
 /**
- * A step that looks at what nobody may watch: the data of Secrets, quotas, rights. It is repeated while the object has it; the first time after
- * `first` ms, then after twice as long each time, up to `longest`.
+ * A step that polls what nobody may watch: the data of Secrets, quotas, rights. It repeats while the object has it: first after `first` ms,
+ * then at doubled intervals up to `longest`.
  */
 export interface Look {
   step: Step;
-  /** Another text asks for a look at once. */
+  /** A different text asks for a look at once. */
   why: string;
   look: { first: number; longest: number };
 }
 
-/** True for a duty whose time has come. A look never is: it may find nothing to do. */
+/** Returns true for a duty whose time has come. Never true for a look, which may find nothing to do. */
 export function isDue(duty: Duty, now: Date): boolean {
   return 'due' in duty && duty.due <= now.getTime();
 }
@@ -40,10 +40,10 @@ export function isDue(duty: Duty, now: Date): boolean {
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** A look for what may appear at any moment: two of them come within the time for which artifacts wait (`patienceMs`). */
+/** Polling with exponential backoff for what may appear at any moment: twice within the grace period of artifacts (`patienceMs`). */
 export const growing = (longest: number = hour): Look['look'] => ({ first: 3_000, longest });
 
-/** A look at an interval. */
+/** Polling at a constant interval. */
 export const steady = (every: number): Look['look'] => ({ first: every, longest: every });
 
 export const lookIntervals = { inUse: minute, atRest: hour } as const;

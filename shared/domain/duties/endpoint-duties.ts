@@ -7,13 +7,13 @@ import { shortHash } from '../values/hash.ts';
 import { type Duty, growing, lookIntervals, steady } from './duty.ts';
 import type { View } from './view.ts';
 
-/** What functions have to do for an Endpoint. */
+/** Returns the duties of functions for an Endpoint. */
 export function endpointDuties(view: View, endpoint: Endpoint, now: Date): Duty[] {
   if (isDeleting(endpoint)) return [];
   return [...credentialDuties(view, endpoint, now), ...probeDuties(view, endpoint, now)];
 }
 
-/** Its Secrets are looked at when it changes, often while it is in use, and rarely while it is not. */
+/** Its Secrets are read when it changes, often while it is in use, and rarely while it is not. */
 function credentialDuties(view: View, endpoint: Endpoint, now: Date): Duty[] {
   const { metadata, spec, status } = endpoint;
   const step = 'track-credentials';
@@ -24,7 +24,7 @@ function credentialDuties(view: View, endpoint: Endpoint, now: Date): Duty[] {
   const seen = names.map((name) =>
     `${name} ${view.secretVersion(metadata.namespace ?? '', name) ?? ''}`.trimEnd(),
   );
-  // Whoever rotates a Secret may say so by any annotation.
+  // Whoever rotates a Secret may announce the rotation with any annotation.
   const note =
     metadata.annotations === undefined ? '' : `, as of annotations ${shortHash(metadata.annotations)}`;
   const why = `Secret ${seen.join(', ')} may have changed${note}`;
@@ -33,14 +33,14 @@ function credentialDuties(view: View, endpoint: Endpoint, now: Date): Duty[] {
   return [{ step, why, look: isSecretMissing(endpoint) ? growing(inUse) : steady(inUse) }];
 }
 
-/** True for an Endpoint with a Secret that track-credentials has looked for, and never found. */
+/** Returns true for an Endpoint whose Secret track-credentials has looked for and never found. */
 export function isSecretMissing(endpoint: Endpoint): boolean {
   return unseenSecret(endpoint) !== undefined;
 }
 
 function probeDuties({ settings }: View, endpoint: Endpoint, now: Date): Duty[] {
   const { metadata, status } = endpoint;
-  // What it is probed with would be out of date at once.
+  // The settings or the Endpoint itself are about to change: the probe would be outdated at once.
   if (!isOn('probes', settings) || status?.observedGeneration !== metadata.generation) return [];
   if (isUnprobed(endpoint)) return [{ step: 'probe', why: 'never tried as it is', due: now.getTime() }];
   const due = probeDue(endpoint)?.getTime();

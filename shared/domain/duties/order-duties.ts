@@ -13,22 +13,22 @@ import { orderExpiry } from '../ttl/ttl.ts';
 import { type Duty, growing, lookIntervals, type Pace } from './duty.ts';
 import type { View } from './view.ts';
 
-/** Most Workflows run soon after they were submitted: until then their Order has nothing to say of them, ms. */
+/** Debounce before an Order is requeued for submitted Workflows, most of which run within this time; ms. */
 const submittedDebounce = 3_000;
 
-/** What functions have to do for an Order. It looks at each of its artifacts. */
+/** Returns the duties of functions for an Order. Takes time proportional to its artifacts. */
 export function orderDuties(view: View, order: Order, now: Date): Duty[] {
   const children = view.childrenOf(order);
   const isHeld = order.metadata.finalizers?.includes(finalizers.children) === true;
   if (isDeleting(order)) return deletionDuties(order, children, now);
   const plan = view.planOf(order);
   const decompose = decomposeDuties(order, plan, children, now);
-  // The finalizer comes first, so that its two functions do not write a new Order at the same time.
+  // The finalizer comes first: decompose-order and roll-up-order must not both write a new Order at the same time.
   const rollUp = isHeld ? rollUpDuties(view, order, plan, children, now) : [];
   return [...decompose, ...rollUp, ...expireDuties(view, order)];
 }
 
-/** Its status says once that it is being deleted, and nothing more of its artifacts. */
+/** While an Order is deleted, its status is written once to say so, and not for each of its artifacts. */
 function deletionDuties(order: Order, children: readonly ArtifactWorkflow[], now: Date): Duty[] {
   const { finalizers: held = [], generation } = order.metadata;
   const due = now.getTime();
@@ -55,18 +55,18 @@ function decomposeDuties(
   if (isNoteOver || isWork(decision) || refused.length < create.length)
     return [{ step: 'decompose', why, due: now.getTime() }];
   if (refused.length === 0) return [];
-  // A quota has room again when something has ended: that happens often, and to look costs a few requests.
+  // Quotas regain room often, whenever an object is deleted, and a look costs only a few requests.
   const isOverQuota = Object.values(refusals).some(({ reason }) => reason === 'QuotaExceeded');
   const look = growing(isOverQuota ? lookIntervals.inUse : lookIntervals.atRest);
   return [{ step: 'decompose', why: `${why}: refused`, look }];
 }
 
-/** True for a decision that is more than to create what is missing. */
+/** Returns true for a decision that does more than create missing children. */
 function isWork({ finalizer, stop, remove, superseded, patches }: ChildDecision): boolean {
   return finalizer === 'add' || [stop, remove, superseded, patches].some((list) => list.length > 0);
 }
 
-/** What its ArtifactWorkflows are made from, beside themselves. */
+/** Returns a text for everything its ArtifactWorkflows are made from, except the ArtifactWorkflows themselves. */
 function causeOf({ metadata }: Order, { inputs, forceAt }: OrderPlan): string {
   const retryAt = metadata.annotations?.[annotations.retryAt];
   return [
@@ -98,11 +98,11 @@ function rollUpDuties(
     ];
   }
   const at = staleAt(order);
-  // By the clock of roll-up-order, which may have decided otherwise, it is over.
+  // The wait is over by the clock of roll-up-order, which may have decided otherwise.
   return at === undefined || at <= now.getTime() ? [] : [{ step, why: 'a wait is over', due: at }];
 }
 
-/** How often an Order is looked at for its children: at most some twenty times in a run of any size, and at once when the last one has ended. */
+/** Returns how often an Order is rolled up for its children: about 20 times per run of any size, and at once when the last child has ended. */
 export function paceOf(view: View, order: Order, now: Date): Pace {
   const { conditions = [] } = order.status ?? {};
   const run = conditions.find(({ type, status }) => type === 'Reconciling' && status === 'True');

@@ -3,37 +3,37 @@ import { type KubeObject, ownerOfKind } from '#shared/base/meta';
 import { labels } from '../kinds/well-known.ts';
 
 /**
- * Several bridges divide the objects that have duties among them: each object belongs to the shard of its root, so that an Order and its
- * ArtifactWorkflows are in the same one.
+ * Several bridges divide the objects with duties among themselves: each object belongs to the shard of its root, so an Order and its
+ * ArtifactWorkflows share a shard.
  */
 export interface Shard {
   /** From 0. */
   index: number;
-  /** How many shards there are. */
+  /** Number of shards. */
   of: number;
 }
 
 /** The only shard, to which everything belongs. */
 export const wholeShard: Shard = { index: 0, of: 1 };
 
-/** Just enough of an object to say which shard it is of. */
+/** The fields of an object that decide its shard. */
 export type Rooted = Pick<KubeObject, 'kind' | 'metadata'>;
 
-/** The shard of a root object, by its uid: the same wherever and whenever it is asked. */
+/** Returns the shard of a root object: a constant function of its uid. */
 export function shardOf(uid: string, of: number): number {
-  // 48 bits of the hash: as many as a number holds exactly, and far more than there are shards.
+  // 48 bits of the hash: safe in a double, and far more values than shards.
   return of === 1 ? 0 : Number.parseInt(hash('sha256', uid).slice(0, 12), 16) % of;
 }
 
-/** True for an object whose duties are of this shard. */
+/** Returns true for an object whose duties belong to the shard. */
 export function isInShard(object: Rooted, { index, of }: Shard): boolean {
   return of === 1 || shardOf(rootUid(object), of) === index;
 }
 
-/** Uid of the Order that an object belongs to, else its own: what keeps the events of one Order together. */
+/** Returns the uid of the Order that an object belongs to, else its own uid: the partition key of events. */
 export function rootUid(object: Rooted): string {
   const { uid = '', labels: selected } = object.metadata;
-  // Both are roots, whatever labels they carry.
+  // Orders and Endpoints are roots, whatever labels they carry.
   if (object.kind === 'Order' || object.kind === 'Endpoint') return uid;
   return ownerOfKind(object, 'Order')?.uid ?? selected?.[labels.order] ?? uid;
 }

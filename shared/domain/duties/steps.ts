@@ -1,10 +1,10 @@
-/** The kinds that steps are done for. Other kinds are only observed. */
+/** The kinds that have steps. Other kinds are only observed. */
 export const dutyKinds = ['Order', 'ArtifactWorkflow', 'Endpoint'] as const;
 export type DutyKind = (typeof dutyKinds)[number];
 
 /**
- * Every step, one for each function that a step event calls, and the kinds it is done for. The type, the parser of step events and the
- * test of the Triggers in knative/base derive from this list.
+ * Every step, one per function, and the kinds that have the step. The type, the parser of step events and the test of the Triggers in
+ * knative/base derive from this list.
  */
 export const steps = {
   decompose: { kinds: ['Order'], meaning: 'create, patch or delete its ArtifactWorkflows' },
@@ -22,12 +22,12 @@ export type Step = keyof typeof steps;
 
 export const stepNames = Object.keys(steps) as Step[];
 
-/** True for a text that names a step. */
+/** Returns true for the name of a step. */
 export function isStep(text: string): text is Step {
   return Object.hasOwn(steps, text);
 }
 
-/** True for a kind that steps are done for. */
+/** Returns true for a kind that has steps. */
 export function isDutyKind(kind: string): kind is DutyKind {
   return dutyKinds.some((one) => one === kind);
 }

@@ -7,12 +7,12 @@ import { shortHash } from '../values/hash.ts';
 import { keyOfName } from './names.ts';
 
 /**
- * Which artifacts, and which ArtifactWorkflows, are the same artifact. An artifact of an Order has an *id* and a *target*, labels
- * that its ArtifactWorkflows carry: those with the same id or target are its versions. The one with the highest *revision* is in force. Each version has a *key*, a hash of all that makes it
- * another transfer, which ends its name and is its key in the Order's status.
+ * Identity of artifacts and of their versions. An artifact of an Order has an *id* and a *target*, both labels of its ArtifactWorkflows:
+ * ArtifactWorkflows with the same id or the same target are versions of one artifact. The version with the highest *revision* is in force.
+ * The *key* of a version is the hash of every input of the transfer: the suffix of its name, and its key in the Order's status.
  */
 
-/** One artifact with the Order's defaults where it sets nothing itself. Names are undefined where neither does. */
+/** One artifact with the Order's defaults filled in. A name is undefined where neither the artifact nor the defaults set it. */
 export interface EffectiveArtifact {
   type: string;
   source: string | undefined;
@@ -26,7 +26,7 @@ export function withDefaults({ spec: { defaults = {} } }: Order, artifact: Artif
   return { type, source: srcRef?.name, destination: dstRef?.name, cron, spec: artifact.spec ?? {} };
 }
 
-/** Names of the Endpoints that an Order's artifacts refer to, each once, sorted. */
+/** Returns the names of the Endpoints that an Order's artifacts refer to, deduplicated and sorted. */
 export function endpointsUsed(order: Order): string[] {
   const names = (order.spec.artifacts ?? []).flatMap((artifact) => {
     const { source, destination } = withDefaults(order, artifact);
@@ -35,49 +35,49 @@ export function endpointsUsed(order: Order): string[] {
   return [...new Set(names)].sort();
 }
 
-/** What the user wrote of an artifact, hashed: without name, generations, force time and schedule. */
+/** Returns the hash of what the user wrote for an artifact, without name, generations, force time and schedule. */
 export function contentOf(order: Order, given: Artifact): string {
   const { type, source, destination, spec } = withDefaults(order, given);
   return shortHash([order.metadata.uid ?? '', type, source ?? null, destination ?? null, spec]);
 }
 
-/** The id of an artifact, 16 hex digits: by its name, which an edit keeps, or by its content where it has none. */
+/** Returns the id of an artifact, 16 hex digits: derived from its name, which survives edits, or from its content without a name. */
 export function artifactId(order: Order, given: Artifact): string {
   return given.name === undefined
     ? contentOf(order, given)
     : shortHash([order.metadata.uid ?? '', 'name', given.name]);
 }
 
-/** The same for two artifacts of one Order that ask for the same transfers: they are moved once, whatever their names. */
+/** Equal for two artifacts of one Order that request the same transfers: such transfers run once, whatever their names. */
 export function likenessOf(order: Order, given: Artifact): string {
   const { type, source = null, destination = null, spec, cron = null } = withDefaults(order, given);
   return canonicalJson([type, source, destination, spec, cron]);
 }
 
-/** Everything that makes a transfer another one; not what only says how it is treated (TTL, retry, queue). */
+/** Every input of a transfer. Excludes what only says how the transfer is handled (TTL, retry, queue). */
 export interface VersionInputs {
   order: Order;
   artifact: EffectiveArtifact;
-  /** Of the type, as are the parameters. */
+  /** Of the type, like the parameters. */
   template: WorkflowTemplateRef;
   parameters: readonly Parameter[];
-  /** The part of each Endpoint that makes a transfer another one. */
+  /** The part of each Endpoint that is an input of the transfer. */
   source: readonly unknown[];
   destination: readonly unknown[];
-  /** Digests of the policies that bind it beside that of its type, sorted. */
+  /** Digests of the enforced policies, beside that of the type; sorted. */
   policies: readonly string[];
   /** Unix seconds. */
   forceAt: number;
-  /** True: every run looks for every blob. Asking for that runs what was trusted so far again. */
+  /** True if every run looks for every blob. Switching this on runs an artifact again that was trusted so far. */
   verified: boolean;
 }
 
-/** The key of one version of an artifact: 16 hex digits, the same for the same inputs. */
+/** Returns the key of one version of an artifact: 16 hex digits, a pure function of the inputs. */
 export function versionKey(inputs: VersionInputs): string {
   const { order, artifact, template, parameters, source, destination, policies, forceAt, verified } = inputs;
   const { namespace = '', uid = '' } = order.metadata;
   const { type, spec, cron = null } = artifact;
-  // What is not asked for is left out, as in the keys of releases that did not know it: an update re-runs nothing.
+  // An unset input is left out, as in the keys of releases that did not know it: an update re-runs nothing.
   const further = [...(policies.length === 0 ? [] : [policies]), ...(verified ? ['verified'] : [])];
   return shortHash([
     ...[namespace, uid, type, template, parameters, spec, source, destination, cron, forceAt],
@@ -85,17 +85,17 @@ export function versionKey(inputs: VersionInputs): string {
   ]);
 }
 
-/** The key, and the id, of an artifact that has none: it cannot be planned. */
+/** Returns the key, and the id, of an artifact that cannot be planned and therefore has no hash. */
 export function indexKey(index: number): string {
   return `index-${index}`;
 }
 
-/** The key of an ArtifactWorkflow in its Order's status; the whole name of one that was made by hand. */
+/** Returns the key of an ArtifactWorkflow in its Order's status; the whole name of an ArtifactWorkflow made by hand. */
 export function keyOf({ metadata: { name } }: Pick<ArtifactWorkflow, 'metadata'>): string {
   return keyOfName(name) ?? name;
 }
 
-/** The labels that a version of an artifact carries: they select an Order's children, an artifact's versions, and a target's writers. */
+/** Returns the labels of a version of an artifact: they select an Order's children, an artifact's versions, and a target's writers. */
 export function identityLabels(order: Order, id: string, target: string): Record<string, string> {
   return {
     [labels.artifact]: id,
@@ -104,19 +104,19 @@ export function identityLabels(order: Order, id: string, target: string): Record
   };
 }
 
-/** The id of the artifact that an ArtifactWorkflow is a version of; undefined for one that was made by hand. */
+/** Returns the id of the artifact that an ArtifactWorkflow is a version of; undefined for an ArtifactWorkflow made by hand. */
 export function artifactIdOf({ metadata }: Pick<ArtifactWorkflow, 'metadata'>): string | undefined {
   return metadata.labels?.[labels.artifact];
 }
 
-/** Selects the children of an Order. Anybody can write the label: the owner reference decides. */
+/** Returns the selector for the children of an Order. Anybody can write the label: the owner reference decides. */
 export function childSelector(order: Pick<Order, 'metadata'>): string {
   return `${labels.order}=${order.metadata.uid ?? ''}`;
 }
 
 /**
- * Selects the ArtifactWorkflows that must not run beside this one, itself included: versions of its artifact, and whatever writes
- * to its target, of any Order. None for one that was made by hand without labels.
+ * Returns selectors for the ArtifactWorkflows that must not run beside this one, itself included: the versions of its artifact, and
+ * every writer to its target, of any Order. Empty for an ArtifactWorkflow made by hand without labels.
  */
 export function rivalSelectors({ metadata }: ArtifactWorkflow): string[] {
   const { [labels.artifact]: id, [labels.order]: order, [labels.target]: target } = metadata.labels ?? {};
@@ -126,17 +126,17 @@ export function rivalSelectors({ metadata }: ArtifactWorkflow): string[] {
   ];
 }
 
-/** What finds the versions of an artifact among the children of its Order. */
+/** The keys that find the versions of an artifact among the children of its Order. */
 export interface VersionKeys {
   id: string;
-  /** Known once the artifact can be planned, as is the name of the version that it needs. Several: keys of earlier releases too. */
+  /** Known once the artifact can be planned, like the name of the wanted version. Several, because earlier releases had other keys. */
   targets?: readonly string[];
   name?: string;
 }
 
 /**
- * Finds the versions of an artifact, those being deleted included, the one put in force last first: of its id, of its target (an
- * unnamed artifact has another id after an edit, and is the same while it writes to the same place), and of the wanted name.
+ * Returns the versions of an artifact, including those being deleted, latest revision first: the children with its id, with its target
+ * (an edit gives an unnamed artifact another id but not another target), or with the wanted name.
  */
 export function versionsAmong(
   children: readonly ArtifactWorkflow[],
@@ -157,27 +157,27 @@ export function versionsAmong(
   };
 }
 
-/** The revision of a version; 0 for one that an earlier release made. */
+/** Returns the revision of a version; 0 for a version made by a release without revisions. */
 export function revisionOf({ spec }: ArtifactWorkflow): number {
   return spec.revision ?? 0;
 }
 
-/** Below zero if `a` was put in force before `b`, both of one Order. */
+/** Compares two versions of one Order: negative if `a` was put in force before `b`. */
 export function compareRevision(a: ArtifactWorkflow, b: ArtifactWorkflow): number {
   return revisionOf(a) - revisionOf(b) || compareAge(a, b);
 }
 
-/** What the user had written of the artifact that a version was made for. */
+/** Returns the hash of what the user had written for the artifact when the version was made. */
 export function contentOfVersion({ metadata }: ArtifactWorkflow): string | undefined {
   return metadata.annotations?.[annotations.content] ?? metadata.labels?.[labels.artifact];
 }
 
-/** True for a version of an Order that has each run look for every blob; not for one that a force alone has do so. */
+/** True for a version whose runs all look for every blob; false where only a forced run does. */
 export function isAlwaysVerified({ spec }: ArtifactWorkflow): boolean {
   return spec.verify === 'Always';
 }
 
-/** Below zero if `a` is older than `b`: by creation, ties by name, so that every function sees the same order. */
+/** Compares by creation time, then by name, so that every function sees the same order. Negative if `a` is older. */
 export function compareAge(a: ArtifactWorkflow, b: ArtifactWorkflow): number {
   const created = ({ metadata }: ArtifactWorkflow) => metadata.creationTimestamp ?? '';
   return compare(created(a), created(b)) || compare(a.metadata.name, b.metadata.name);
@@ -188,8 +188,8 @@ function compare(a: string, b: string): number {
 }
 
 /**
- * Each field of an ArtifactWorkflow's spec: those of its `identity` make it another transfer and are immutable, those of its
- * `policy` say how it is treated and follow the Order and the type.
+ * Every field of an ArtifactWorkflow's spec. `identity` fields are inputs of the transfer and immutable; `policy` fields say how the
+ * transfer is handled and follow the Order and the type.
  */
 const specFields = {
   workflowTemplateRef: 'identity',

@@ -12,7 +12,7 @@ import {
 const hashSuffix = hashDigits + 1;
 const keySuffix = new RegExp(`-([0-9a-f]{${hashDigits}})$`);
 
-/** The name as an RFC 1123 label: lower case, digits and dashes, no dash at either end; `order` if nothing is left. */
+/** Returns the name as an RFC 1123 label: lower case, digits and dashes, no dash at either end; `order` if nothing remains. */
 function asLabel(text: string, length: number): string {
   const label = text
     .toLowerCase()
@@ -29,33 +29,33 @@ export function artifactWorkflowName(order: string, key: string, cron: boolean):
   return `${asLabel(order, limit)}-${key}`;
 }
 
-/** The 16 hex digits a planned ArtifactWorkflow's name ends with; undefined for one made by hand. */
+/** Returns the 16 hex digits at the end of a planned ArtifactWorkflow's name; undefined for a name given by hand. */
 export function keyOfName(name: string): string | undefined {
   return keySuffix.exec(name)?.[1];
 }
 
-/** Name of the Workflow of attempt 1, 2, … of an ArtifactWorkflow: the first has its very name. At most 63 characters. */
+/** Returns the name of the Workflow of attempt 1, 2, …: the first attempt has the name of its ArtifactWorkflow. At most 63 characters. */
 export function workflowName(artifactWorkflow: string, attempt: number): string {
   return shorten(artifactWorkflow, attempt <= 1 ? '' : `-${attempt}`, longestWorkflowName);
 }
 
-/** Name of the CronWorkflow of an ArtifactWorkflow. At most 52 characters. */
+/** Returns the name of the CronWorkflow of an ArtifactWorkflow. At most 52 characters. */
 export function cronWorkflowName(artifactWorkflow: string): string {
   return shorten(artifactWorkflow, '', longestCronWorkflowName);
 }
 
-// An ArtifactWorkflow made by hand may have any DNS name: a name that is too long is cut, and a hash keeps it distinct.
+// An ArtifactWorkflow made by hand may have any DNS name: a name that is too long is cut, and a hash keeps it unique.
 function shorten(name: string, suffix: string, limit: number): string {
   if (name.length + suffix.length <= limit) return name + suffix;
   return `${asLabel(name, limit - suffix.length - hashSuffix)}-${shortHash(name)}${suffix}`;
 }
 
-/** True if `text` can be the value of a label: letters, digits, `-`, `_` and `.`; the first and the last a letter or digit. */
+/** True for a valid label value: letters, digits, `-`, `_` and `.`; the first and the last character a letter or digit. */
 export function isLabelValue(text: string): boolean {
   return text.length <= longestLabelValue && /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/.test(text);
 }
 
-/** True if an object can have this name: an RFC 1123 subdomain. */
+/** True for a valid object name: an RFC 1123 subdomain. */
 export function isObjectName(text: string): boolean {
   return (
     text.length <= longestObjectName &&

@@ -4,33 +4,34 @@ import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { Parameter } from '../kinds/common.ts';
 import { shortHash } from '../values/hash.ts';
 
-/** What says where an artifact lands. */
+/** The inputs that decide where an artifact lands. */
 export interface TargetInputs {
   type: ArtifactType;
   /** Type of the source Endpoint. */
   source: string;
   destination: { type: string; remoteURL: string; plainHTTP?: boolean };
-  /** All parameters of the transfer, those of the type included. */
+  /** All parameters of the transfer, including those of the type. */
   parameters: readonly Parameter[];
-  /** As the worker gets it, with the type's parameters applied. */
+  /** As the worker receives it, with the type's parameters applied. */
   spec: Readonly<Record<string, Json>>;
   /** As the user wrote it. */
   written: Readonly<Record<string, Json>>;
 }
 
-/** Where an artifact lands: two transfers with the same key overwrite each other. */
+/** Where an artifact lands: transfers with the same key overwrite each other. */
 export interface Target {
   /** 16 hex digits. */
   key: string;
-  /** The key that an earlier release gave to ArtifactWorkflows, where it is another one. */
+  /** The key that an earlier release gave to ArtifactWorkflows, if it differs. */
   formerKey?: string;
   /** The resolved address, for people; undefined where only a name is known. */
   address?: string;
 }
 
 /**
- * Where an artifact lands, as its type says it: the resolved address, which every spelling of a place has. Where it cannot be resolved, the
- * name at the URL of the Endpoint. A type that names no parameters has the whole spec for a target, which only its own artifacts share.
+ * Returns where an artifact lands, as its type defines it: the resolved address, equal for all spellings of a place. An address that cannot
+ * be resolved is replaced by the name and the URL of the Endpoint. A type without target parameters uses the whole spec, a target that only
+ * its own artifacts share.
  */
 export function targetOf({ type, source, destination, parameters, spec, written }: TargetInputs): Target {
   const server = comparable(destination.remoteURL);
@@ -49,7 +50,7 @@ function keysOf(found: unknown, former: unknown): Target {
   return formerKey === key ? { key } : { key, formerKey };
 }
 
-/** The first of the parameters of the type that are set, and the next one, which may lend it a tag. */
+/** Returns the first target parameter of the type that is set, and the next one, which may supply the tag. */
 function namesOf(type: ArtifactType, parameters: readonly Parameter[]): [string, string?] | undefined {
   const values = new Map(parameters.map(({ name, value }) => [name, value]));
   const [first, second] = (type.spec.target ?? []).map((name) => values.get(name) ?? '').filter(Boolean);
@@ -57,17 +58,17 @@ function namesOf(type: ArtifactType, parameters: readonly Parameter[]): [string,
   return second === undefined ? [first] : [first, second];
 }
 
-/** The names as one text. It is part of labels: another text for the same names would hide the ArtifactWorkflows of earlier releases. */
+/** Joins the names into one text. The text is hashed into labels: a change of format would hide the ArtifactWorkflows of earlier releases. */
 function combined([first, second = '']: [string, string?]): string {
   return tagOf(first) === '' ? first + tagOf(second) : first;
 }
 
-/** The tag or digest that ends an image's name, with its separator; empty if there is none. */
+/** Returns the tag or digest at the end of an image's name, with its separator; empty if there is none. */
 function tagOf(image: string): string {
   return /(@[^/@]+|:[^/:@]+)$/.exec(image)?.[0] ?? '';
 }
 
-/** One text for the ways to write a URL: letters of the host, scheme left out, slashes at the end. */
+/** Normalizes a URL: lower-case host, no scheme, no trailing slashes. */
 function comparable(remoteURL: string): string {
   const complete = remoteURL.includes('://') ? remoteURL : `https://${remoteURL}`;
   return (URL.parse(complete)?.href ?? complete).replace(/\/+$/, '');

@@ -9,7 +9,7 @@ const types = (what: string) =>
     .describe(`Types of Endpoint that may be the ${what}; empty allows all.`)
     .meta({ 'x-kubernetes-list-type': 'set' });
 
-/** An ArtifactType, or a ClusterArtifactType: they differ in kind and in having a namespace. */
+/** An ArtifactType or a ClusterArtifactType: they differ only in kind and namespace. */
 export type ArtifactType = ObjectOf<z.infer<typeof artifactTypeSchema>>;
 export type ArtifactTypeSpec = ArtifactType['spec'];
 export const artifactTypeSchema = z.object({

@@ -13,7 +13,7 @@ import {
 } from './common.ts';
 import type { ObjectOf } from './meta.ts';
 
-/** An Endpoint in the state an ArtifactWorkflow was made for. */
+/** An Endpoint in the state that an ArtifactWorkflow was made for. */
 export type EndpointRef = z.infer<ReturnType<typeof endpointRef>>;
 const endpointRef = (what: string) =>
   z
@@ -164,7 +164,7 @@ const phase = z.enum([
   'Cancelled',
 ]);
 
-/** The Workflow or CronWorkflow that stands for this object now. Written before it is created, so that a crash loses none. */
+/** The current Workflow or CronWorkflow of this object. Written before the Workflow is created, so that no crash loses it. */
 export type WorkflowReference = z.infer<typeof workflowRef>;
 const workflowRef = z.object({
   kind: z.enum(['Workflow', 'CronWorkflow']).describe('Which kind of Argo object.'),

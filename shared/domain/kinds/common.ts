@@ -6,7 +6,7 @@ import type { Json } from '#shared/base/meta';
  * description of every field. An optional field is `exactOptional`: absent or set, never undefined (docs/decisions/0005-zod-kinds.md).
  */
 
-/** Another object of the same namespace. */
+/** Another object in the same namespace. */
 export type Reference = z.infer<ReturnType<typeof reference>>;
 export const reference = (what: string) =>
   z.object({ name: z.string().describe('Name of the object in the same namespace.') }).describe(what);
@@ -16,7 +16,7 @@ export type Duration = z.infer<ReturnType<typeof duration>>;
 export const duration = (what: string) =>
   z.string().describe(`${what} A Go duration such as 90s, 1h30m or 0, at most ten years.`);
 
-/** When to run again and again; fields as in Argo's CronWorkflow. */
+/** A schedule; fields as in Argo's CronWorkflow. */
 export type Cron = z.infer<typeof cron>;
 export const cron = z
   .object({
@@ -42,7 +42,7 @@ export const cron = z
   })
   .describe('Runs on a schedule instead of once.');
 
-/** `limit`: extra attempts after the first. `backoff`: wait before the first of them, doubled for each further one. */
+/** `limit`: attempts after the first. `backoff`: wait before the second attempt, doubled for each further attempt. */
 export type RetryPolicy = z.infer<typeof retry>;
 export const retry = z
   .object({
@@ -80,7 +80,7 @@ export const workflowTemplateRef = z
   })
   .describe('The Argo template that does the work.');
 
-/** As metav1.Condition; `observedGeneration` is the generation of the spec that it describes (kstatus). */
+/** As metav1.Condition; `observedGeneration` is the generation of the spec that the condition describes (kstatus). */
 export type Condition = z.infer<typeof condition>;
 const condition = z.object({
   type: z.string().describe('The aspect that this condition describes.'),
@@ -99,7 +99,7 @@ export const conditions = z
   .describe('The present state, as kstatus reads it.')
   .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
 
-// Objects of the API are read from JSON: nothing else can be in a field without a schema.
+// Objects of the API are parsed from JSON, so a field without a schema holds a JSON value.
 const json = z.unknown() as unknown as z.ZodType<Json>;
 
 /** An object with any fields. */

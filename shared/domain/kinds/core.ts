@@ -50,10 +50,10 @@ export type KubeEvent = {
   source?: { component?: string };
 };
 
-/** A reference to a Secret, in whatever form a pod has it: only that it is there is looked at. */
+/** A reference to a Secret, in any of the forms of a pod spec: only its existence matters. */
 type SecretUse = { [field: string]: unknown };
 
-/** core/v1 Pod, as much of it as is looked at. */
+/** The part of core/v1 Pod that is read. */
 export type Pod = {
   apiVersion: string;
   kind: string;

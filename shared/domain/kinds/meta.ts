@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectMeta } from '#shared/base/meta';
 
-/** A collection of the API and, as a phantom, the type of its objects; fits `Kind<T>` of shared/kubernetes/client. */
+/** A collection of the API with, as a phantom, the type of its objects. Fits `Kind<T>` of shared/kubernetes/client. */
 export interface Ref<T extends KubeObject> {
   apiVersion: string;
   kind: string;
@@ -9,5 +9,5 @@ export interface Ref<T extends KubeObject> {
   readonly _type?: T;
 }
 
-/** An object of a kind whose schema has `Fields`. */
+/** An object of a kind with the given fields. */
 export type ObjectOf<Fields> = { apiVersion: string; kind: string; metadata: ObjectMeta } & Fields;

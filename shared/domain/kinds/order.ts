@@ -11,7 +11,7 @@ import {
 } from './common.ts';
 import type { ObjectOf } from './meta.ts';
 
-/** One thing to move. `srcRef`, `dstRef` and `cron` fall back to the Order's defaults. */
+/** One artifact to transfer. `srcRef`, `dstRef` and `cron` default to the Order's defaults. */
 export type Artifact = z.infer<typeof artifact>;
 const artifact = z.object({
   name: z.string().exactOptional().describe('A name for people, unique in the Order.'),
@@ -83,7 +83,7 @@ const spec = z.object({
     .describe('Finished versions of each artifact that are kept beside the one in force. Default: 3.'),
 });
 
-/** With a default, as others may write a status in part: an older conduit, or a client that knows fewer states. */
+/** Has a default because an earlier release, or a client that knows fewer phases, may have written a partial status. */
 const count = (what: string) => z.int().default(0).describe(`Number of artifacts ${what}.`);
 
 /** The state of one artifact in an Order's status: the phase of its ArtifactWorkflow, or `Invalid`. */

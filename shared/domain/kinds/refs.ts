@@ -11,7 +11,7 @@ export const group = 'arc.opendefense.cloud';
 export const version = 'v1alpha1';
 export const apiVersion = `${group}/${version}`;
 export const argoApiVersion = 'argoproj.io/v1alpha1';
-/** Where the conduit's own objects live. */
+/** The namespace of the conduit's own objects. */
 export const conduitNamespace = 'arc-system';
 
 function ref<T extends KubeObject>(api: string, kind: string, plural: string, namespaced = true): Ref<T> {

@@ -1,6 +1,6 @@
 import type { EndpointSpec, Usage } from './endpoint.ts';
 
-/** The side of a transfer that an Endpoint is on. */
+/** The side of a transfer that an Endpoint is used on. */
 export type Side = 'source' | 'destination';
 
 /** The sides that each usage allows. The compiler asks for a usage that is missing here: it would be refused on both. */

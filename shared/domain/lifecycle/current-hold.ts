@@ -6,25 +6,25 @@ import { isCancelDue, missingAccount, owesAttempt } from './attempts.ts';
 import { type Hold, isHoldReason, schedulesOff } from './holds.ts';
 import { phaseOf } from './phases.ts';
 
-/** Of an artifact that has no Workflow yet, and that nothing holds up. */
+/** Hold of an artifact that has no Workflow yet and is not blocked. */
 export const preparing: Hold = { reason: 'Preparing', message: 'its Workflow is being prepared' };
 
-/** The same, where its Order is being deleted. */
+/** Hold of such an artifact while its Order is being deleted. */
 export const going: Hold = { reason: 'Ending', message: 'the Order is being deleted' };
 
-/** Of one that is to end as Cancelled. */
+/** Hold of an artifact that is about to end as Cancelled. */
 export const cancelling: Hold = {
   reason: 'Cancelling',
   message: 'cancelled: its Workflow is being stopped',
 };
 
-/** What an ArtifactWorkflow that neither runs nor has ended waits for; undefined for the others. */
+/** Returns what a Pending ArtifactWorkflow waits for; undefined if it runs or has ended. */
 export function holdOf(workflow: ArtifactWorkflow): Hold | undefined {
   const { spec, status = {} } = workflow;
   if (status.message === schedulesOff.message) return schedulesOff;
   const owed = owesAttempt(workflow);
   const phase = owed ? 'Pending' : phaseOf(workflow);
-  // One that has failed, and would be tried again, too: it is not to be reported as a failure in between.
+  // Also for a failed attempt that would be retried: the failure must not be reported in between.
   if (isCancelDue(workflow) && phase !== 'Running' && phase !== 'Active') return cancelling;
   if (phase === 'Queued') return { reason: 'Queued', message: status.message ?? 'it waits in a queue' };
   if (phase !== 'Pending') return undefined;
@@ -39,7 +39,7 @@ export function holdOf(workflow: ArtifactWorkflow): Hold | undefined {
   return status.workflowRef === undefined ? preparing : starting(workflow);
 }
 
-/** What a function has written that it waits for. */
+/** Returns the hold that a function has recorded. */
 function toldBy(reason: string | undefined, message: string | undefined): Hold | undefined {
   if (message === undefined) return undefined;
   return { reason: isHoldReason(reason) ? reason : preparing.reason, message };

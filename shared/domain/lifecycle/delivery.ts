@@ -8,12 +8,12 @@ import { isFinished } from './attempts.ts';
 import { phaseOf } from './phases.ts';
 
 /**
- * The condition of an object of which a function has refused a wake every time: False, or absent. report-dead-letter sets it; the writer of
- * the other conditions carries it along and leaves it out when the object has settled and no wake was refused for a while.
+ * The condition of an object whose step events a function keeps refusing: False, or absent. report-dead-letter sets it; the writer of the
+ * other conditions preserves it, and drops it when the object has settled and no event was refused for a while.
  */
 export const deliveredCondition = 'Delivered';
 
-/** Its reason, which is that of the Event as well. */
+/** Its reason, also of the Event. */
 export const wakeRefused = 'WakeRefused';
 
 interface WithConditions {
@@ -21,10 +21,10 @@ interface WithConditions {
   status?: { conditions?: Condition[] };
 }
 
-/** A wake that is refused again and again is so each minute or two, as often as a resync sends it: until then nobody knows. */
+/** A refused event is sent again every minute or two by the sweep: the condition has to outlast two of these. */
 const quietMs = 5 * 60_000;
 
-/** The conditions of an object after a dead letter. The time is that of a recent letter: another one within half the quiet time changes nothing. */
+/** Returns the conditions after a dead letter. The time is that of a recent dead letter: another one within half of `quietMs` changes nothing. */
 export function undelivered(
   { metadata, status = {} }: WithConditions,
   message: string,
@@ -45,7 +45,7 @@ export function undelivered(
   return [...withoutDelivery(conditions), refused];
 }
 
-/** When the condition has had no dead letter for long enough to go, in Unix milliseconds. */
+/** Returns when the condition has seen no dead letter for long enough to be dropped, in Unix milliseconds. */
 export function quietAt({ lastTransitionTime }: Condition): number {
   return Date.parse(lastTransitionTime) + quietMs;
 }
@@ -58,14 +58,14 @@ const phasesAtRest: ReadonlySet<OrderPhase | undefined> = new Set([
   'Suspended',
 ] as const);
 
-/** True when the condition may go, once nothing has been refused for a while: what it was about has ended, or waits for its schedule. */
+/** True when the condition may be dropped once nothing was refused for a while: the object has ended, or waits for its schedule. */
 export function isDeliveryOver(object: Order | ArtifactWorkflow): boolean {
   if (object.kind === 'Order') return phasesAtRest.has((object as Order).status?.phase);
   const workflow = object as ArtifactWorkflow;
   return isFinished(workflow) || phaseOf(workflow) === 'Active';
 }
 
-/** The condition Delivered among those `before`, unless it may go by now; `next` is the object as it will be without it. */
+/** Returns the condition Delivered among `before` unless it may be dropped; `next` is the object as it will be without the condition. */
 export function keptDelivery(
   before: readonly Condition[] | undefined,
   next: Order | ArtifactWorkflow,
@@ -79,12 +79,12 @@ function isWithin(ms: number, { lastTransitionTime }: Condition, now: Date): boo
   return now.getTime() - Date.parse(lastTransitionTime) < ms;
 }
 
-/** The condition, where the object has it. */
+/** Returns the condition Delivered, if the object has it. */
 export function deliveryOf(conditions: readonly Condition[] = []): Condition | undefined {
   return conditions.find(({ type }) => type === deliveredCondition);
 }
 
-/** The other conditions. */
+/** Returns the other conditions. */
 export function withoutDelivery(conditions: readonly Condition[]): Condition[] {
   return conditions.filter(({ type }) => type !== deliveredCondition);
 }

@@ -1,6 +1,6 @@
 import type { HoldReason } from './holds.ts';
 
-/** Reasons of the Events that functions record, beside those of what an artifact waits for. docs/status.md says what each means. */
+/** Reasons of the Events that functions record, in addition to the reasons of holds. docs/status.md says what each means. */
 export const eventReasons = [
   'Accepted',
   'Created',

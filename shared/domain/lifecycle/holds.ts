@@ -1,9 +1,9 @@
 /**
- * Why an artifact neither runs nor has ended: the `reason` of its entry in the Order's status. This is the one list; docs/status.md
- * says what each means and what to do about it, and a test holds the two together.
+ * Why an artifact neither runs nor has ended: the `reason` of its entry in the Order's status. This list is the only one; docs/status.md
+ * says what each reason means and what to do, and a test compares the two.
  *
- * `wrong`: as it is written it can never be moved, so it is Invalid at once. `absent`: something is missing, which may be there in a
- * moment, and `refused`: somebody does not let it go on; so it is Pending for `patienceMs` and only then Invalid. `waits`: it goes on by itself, and is Pending.
+ * `wrong`: can never be transferred as written, and is Invalid at once. `absent`: an input is missing that may appear in a moment.
+ * `refused`: something refuses a request. Both are Pending for `patienceMs`, then Invalid. `waits`: continues by itself, and is Pending.
  */
 export const holdReasons = {
   EndpointMissing: 'absent',
@@ -45,48 +45,48 @@ export const holdReasons = {
 type HoldKind = 'wrong' | 'absent' | 'refused' | 'waits';
 export type HoldReason = keyof typeof holdReasons;
 
-/** What holds an artifact up: the reason for machines, the message for people. */
+/** What blocks an artifact: the reason for machines, the message for people. */
 export interface Hold {
   reason: HoldReason;
   message: string;
 }
 
-/** Of one on a schedule whose CronWorkflow may not be read. Where Argo runs it, it goes on, and nobody here sees or stops it. */
+/** Hold of a scheduled artifact while CronWorkflows may not be read. Argo may still run the schedule, unseen and unstoppable from here. */
 export const schedulesOff: Hold = {
   reason: 'SchedulesOff',
   message:
     'schedules are switched off: ARC starts none, and neither sees nor suspends a CronWorkflow that exists; remove cron, or delete the Order',
 };
 
-/** How long something may be absent before its artifact is Invalid: a bundle may be applied in any order. */
+/** Grace period for an absent input before its artifact is Invalid: a set of manifests may be applied in any order. */
 export const patienceMs = 10_000;
 
-/** When something absent since then has been waited for long enough; Unix milliseconds. Times are recorded in whole seconds, rounded down. */
+/** Returns when the grace period of an absence ends; Unix milliseconds. Times are recorded in whole seconds, rounded down. */
 export function patienceEnd(since: number): number {
   return since + patienceMs + 1_000;
 }
 
-/** True for a reason that becomes Invalid when it lasts. */
+/** True for a reason that turns Invalid when it lasts. */
 export function needsPerson(reason: string | undefined): boolean {
   return isAbsence(reason) || kindOf(reason) === 'refused';
 }
 
-/** True for a reason that ends when somebody changes what nobody here looks at: a right, a quota, a policy, an account, Argo. */
+/** True for a reason that ends when something changes that is not watched: a right, a quota, a policy, an account, Argo. */
 export function isOutOfSight(reason: string | undefined): boolean {
   return kindOf(reason) === 'refused' || reason === 'ArgoMissing';
 }
 
-/** True where something is missing that the message names: when that is another thing, the wait begins anew. */
+/** True for a missing input that the message names: another message starts a new grace period. */
 export function isAbsence(reason: string | undefined): boolean {
   return kindOf(reason) === 'absent';
 }
 
-/** True for a reason that no time mends. */
+/** True for a reason that waiting cannot end. */
 export function isWrong(reason: string | undefined): boolean {
   return kindOf(reason) === 'wrong';
 }
 
-/** The one of several holds that says most: what is wrong before what is absent, and that before what only waits. */
+/** Returns the most serious of several holds: wrong before absent, absent before waiting. */
 export function gravest(holds: readonly (Hold | undefined)[]): Hold | undefined {
   const found = (kind: HoldKind) => holds.find((one) => kindOf(one?.reason) === kind);
   return found('wrong') ?? found('absent') ?? found('waits');
@@ -96,7 +96,7 @@ function kindOf(reason: string | undefined): HoldKind | undefined {
   return isHoldReason(reason) ? holdReasons[reason] : undefined;
 }
 
-/** True for a text that is one of the reasons. */
+/** True for the text of a reason. */
 export function isHoldReason(reason: string | undefined): reason is HoldReason {
   return reason !== undefined && Object.hasOwn(holdReasons, reason);
 }

@@ -7,7 +7,7 @@ export function isDeleting(object: { metadata: { deletionTimestamp?: string } })
 }
 
 /**
- * The phase of the attempt in force: Pending before the first, and again once a further attempt has been decided on, until
+ * Returns the phase of the current attempt: Pending before the first one, and again once a further attempt was decided on, until
  * sync-status has seen its Workflow.
  */
 export function phaseOf({ status = {} }: ArtifactWorkflow): WorkflowPhase {
@@ -24,12 +24,12 @@ const finalPhases: ReadonlySet<WorkflowPhase> = new Set([
   'Cancelled',
 ]);
 
-/** True for a phase that is the last of an attempt. */
+/** True for a phase that ends an attempt. */
 export function isFinalPhase(phase: WorkflowPhase): boolean {
   return finalPhases.has(phase);
 }
 
-/** True if the last attempt has ended, well or badly. A later attempt may still follow: see `isFinished`. */
+/** True if the last attempt has ended, in success or failure. A further attempt may follow: see `isFinished`. */
 export function hasEnded(workflow: ArtifactWorkflow): boolean {
   return isFinalPhase(phaseOf(workflow));
 }
@@ -40,14 +40,14 @@ export function hasFailed(workflow: ArtifactWorkflow): boolean {
   return phase === 'Failed' || phase === 'Error';
 }
 
-/** True if the last attempt did not arrive: it failed, or was stopped or cancelled. */
+/** True if the last attempt transferred nothing to completion: it failed, was stopped or was cancelled. */
 export function wasUnsuccessful(workflow: ArtifactWorkflow): boolean {
   return hasEnded(workflow) && phaseOf(workflow) !== 'Succeeded';
 }
 
 /**
- * True if it was running when its deletion was requested, and was stopped for that: its Order still needs the artifact. sync-status
- * gives such an end no completionTime; one that ended before its deletion has one, and stays ended.
+ * True if its deletion stopped a running attempt: its Order still needs the artifact. sync-status gives such an end no completionTime; an
+ * attempt that ended before the deletion has one, and stays ended.
  */
 export function isStoppedByDeletion({ metadata, status = {} }: ArtifactWorkflow): boolean {
   return (
@@ -57,7 +57,7 @@ export function isStoppedByDeletion({ metadata, status = {} }: ArtifactWorkflow)
   );
 }
 
-/** True while submit-workflow has something to stop before the object may go. */
+/** True while submit-workflow has a Workflow to stop before the object may be removed. */
 export function isHeld(workflow: ArtifactWorkflow): boolean {
   return workflow.metadata.finalizers?.includes(finalizers.workflow) === true;
 }

@@ -1,7 +1,7 @@
 import { isoSeconds } from '#shared/base/meta';
 import type { Condition } from '../kinds/common.ts';
 
-/** The condition with the time of its last change of status: that of its predecessor, or now. Whole seconds. */
+/** Returns the condition with lastTransitionTime: its predecessor's if the status is the same, else now. Whole seconds. */
 export function transition(
   before: readonly Condition[],
   now: Date,

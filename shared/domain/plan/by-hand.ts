@@ -7,7 +7,7 @@ import type { Hold } from '../lifecycle/holds.ts';
 import type { Settings } from '../settings/settings.ts';
 import { planOrder } from './plan.ts';
 
-/** What an ArtifactWorkflow needs to say so that the rest follows: as an artifact of an Order does. */
+/** The minimal spec of an ArtifactWorkflow made by hand; the rest is completed as for an artifact of an Order. */
 export interface ShortForm {
   type: string;
   srcRef: { name: string };
@@ -17,8 +17,8 @@ export interface ShortForm {
 }
 
 /**
- * An ArtifactWorkflow made by hand from its type, Endpoints and the artifact's spec, completed as the plan of an Order with this one artifact
- * would. Fields that were given stay as they are. `hold`: why it cannot be completed now.
+ * Completes an ArtifactWorkflow made by hand from its type, Endpoints and the artifact's spec, as the plan of an Order with this one
+ * artifact would. Given fields stay unchanged. `hold`: why it cannot be completed now.
  */
 export function completedByHand<T extends Pick<ArtifactWorkflow, 'metadata'> & { spec: ShortForm }>(
   given: T,

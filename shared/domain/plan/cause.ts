@@ -4,23 +4,23 @@ import type { ArtifactWorkflow, EndpointRef } from '../kinds/artifact-workflow.t
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
 import { phaseOf } from '../lifecycle/phases.ts';
 
-/** What is written of a decision about children, as far as it carries causes. */
+/** The writes of a decision about children that carry causes. */
 interface Writes {
   create: readonly Pick<ArtifactWorkflow, 'metadata'>[];
   patches: readonly { patch: { metadata?: { annotations?: Record<string, string | null> } } }[];
 }
 
-/** Artifacts of an Order that run again for one and the same cause. */
+/** Artifacts of an Order that run again for the same cause. */
 export interface Rerun {
   /** A clause in the past tense, such as `Endpoint "dst" changed`. */
   cause: string;
   artifacts: number;
 }
 
-/** The cause of what a retry-at starts. */
+/** The cause of runs that a retry-at starts. */
 export const retryCause = 'retry-at was set';
 
-/** Why the version that is wanted takes the place of an earlier one: what differs between the two. */
+/** Returns why the wanted version replaces an earlier one: what differs between the two. */
 export function causeOf(wanted: ArtifactWorkflow, earlier: ArtifactWorkflow): string {
   if (forceOf(wanted) > forceOf(earlier)) return 'force-at was set';
   if (contentOfVersion(wanted) !== contentOfVersion(earlier)) return 'it was edited';
@@ -33,7 +33,7 @@ export function causeOf(wanted: ArtifactWorkflow, earlier: ArtifactWorkflow): st
   return sameJson(work(wanted), work(earlier)) ? 'it is wanted again' : `artifact type "${type}" changed`;
 }
 
-/** What runs again when the decision is carried out, each cause once. */
+/** Returns what runs again when the decision is carried out, grouped by cause. */
 export function rerunsIn({ create, patches }: Writes): Rerun[] {
   const notes = [
     ...create.map(({ metadata }) => metadata.annotations?.[annotations.cause]),
@@ -45,8 +45,8 @@ export function rerunsIn({ create, patches }: Writes): Rerun[] {
 }
 
 /**
- * True for a version that has to answer a force which no version has answered with success yet. One on a schedule has none to answer: its
- * runs come when the schedule says.
+ * True for a version that still has to answer a force, because no version has succeeded since. Never true for a schedule, whose runs come
+ * at their own times.
  */
 export function answersForce(wanted: ArtifactWorkflow, versions: readonly ArtifactWorkflow[]): boolean {
   const answered = versions.filter((version) => phaseOf(version) === 'Succeeded').map(forceOf);
@@ -57,7 +57,7 @@ function forceOf({ metadata }: ArtifactWorkflow): number {
   return unixSeconds(metadata.annotations?.[annotations.orderForceAt]);
 }
 
-/** The counter of the credentials is part of what moves artifacts, but not of the digest. */
+/** The counter of the credentials is an input of transfers but not of the digest. */
 function changeOf(now: EndpointRef | undefined, before: EndpointRef | undefined): string | undefined {
   if (now === undefined) return undefined;
   if (now.digest !== before?.digest) return `Endpoint "${now.name}" changed`;

@@ -19,32 +19,32 @@ export interface ChildPatch {
 }
 
 export interface ChildDecision {
-  /** The Order's own finalizer: put it on before anything is created. */
+  /** The Order's own finalizer: added before any child is created. */
   finalizer: 'add' | 'keep';
   create: ArtifactWorkflow[];
   /**
-   * No longer wanted: delete, after the creates; their finalizer stops the Workflow first. Were they stopped before, a crash in
-   * between would leave no trace of what came after the version that is wanted now.
+   * No longer wanted: deleted after the creates; their finalizer stops the Workflow first. Deleted before the creates, a crash in between
+   * would leave no trace of the version that is newer than the wanted one.
    */
   stop: ArtifactWorkflow[];
-  /** Finished and no longer kept: delete, guarded by resourceVersion. */
+  /** Finished and beyond the history limit: deleted, guarded by resourceVersion. */
   remove: ArtifactWorkflow[];
-  /** A later version is in force, or will be after the creates: say so, once, and mark those that stay as history. */
+  /** Superseded by a version in force, or by one of the creates: announced once, and labelled if they stay as history. */
   superseded: SupersededVersion[];
   patches: ChildPatch[];
 }
 
 export interface SupersededVersion {
   workflow: ArtifactWorkflow;
-  /** Of the version in force. */
+  /** Of the version that supersedes it. */
   revision: number;
-  /** False where it is going to be deleted. */
+  /** False if it is about to be deleted. */
   stays: boolean;
 }
 
 /**
- * How the ArtifactWorkflows that exist become those the plan asks for. `existing` holds all that the Order owns, those
- * being deleted included, read before the plan. Repeating it changes nothing: the outcome of its writes is a decision to do nothing.
+ * Decides how the existing ArtifactWorkflows become those of the plan. `existing` are all that the Order owns, including those being deleted,
+ * read before the plan. Idempotent: after its writes, the decision is to do nothing.
  */
 export function decideChildren(
   order: Order,
@@ -73,7 +73,7 @@ export function decideChildren(
   };
 }
 
-/** True if nothing has happened to an Order since it was `before` but that its first status was written, in which nothing has ended yet. */
+/** True if the only change to an Order since `before` is its first status, in which nothing has ended yet. */
 export function hasFirstStatusOnly(before: Order, now: Order): boolean {
   const { resourceVersion: _before, managedFields: _owners, ...asked } = before.metadata;
   const { resourceVersion: _now, managedFields: _theirs, ...asks } = now.metadata;
@@ -85,17 +85,17 @@ export function hasFirstStatusOnly(before: Order, now: Order): boolean {
   );
 }
 
-/** Which children of an Order that is being deleted to stop, and whether it may go. Needs no plan: its inputs may be gone. */
+/** Decides which children of a deleted Order to stop, and whether the Order may be removed. Needs no plan: its inputs may be gone. */
 export function decideDeletion(
   order: Order,
   existing: readonly ArtifactWorkflow[],
 ): { stop: ArtifactWorkflow[]; letGo: boolean } {
-  // Deleted with propagationPolicy Orphan: the garbage collector makes the children independent, and they go on.
+  // Deleted with propagationPolicy Orphan: the garbage collector makes the children independent, and they continue.
   if (order.metadata.finalizers?.includes('orphan')) return { stop: [], letGo: true };
   return { stop: existing.filter((workflow) => !isDeleting(workflow)), letGo: existing.length === 0 };
 }
 
-/** An earlier version of the very name that is wanted again: it has to go before the name is free. */
+/** Returns an earlier version with the wanted name: it must be deleted before the name is free. */
 function earlierOfName({ artifact, versions }: CurrentVersion): ArtifactWorkflow | undefined {
   if (artifact.state !== 'ready') return undefined;
   const { name } = artifact.workflow.metadata;
@@ -135,11 +135,11 @@ function retire(
   const retired = current.flatMap((one) => {
     const obsolete = one.versions.filter((version) => left.delete(version) && version !== one.workflow);
     if (one.artifact.state === 'ready') return [retireVersions(one, obsolete, historyLimit)];
-    // While an artifact cannot be planned its versions are left alone: its inputs may be back in a moment. But for what a policy forbids.
+    // While an artifact cannot be planned its versions are left alone, because its inputs may be back in a moment: except what a policy forbids.
     const stop = obsolete.filter((version) => !isFinished(version) && !mayGoOn(one.artifact, version));
     return [{ stop, remove: [], superseded: [] }];
   });
-  // An unnamed artifact that cannot be planned does not show which of the others are its earlier versions.
+  // An unnamed artifact that cannot be planned does not tell which of the others are its earlier versions.
   const isDecided = current.every(({ artifact }) => artifact.state === 'ready');
   const dropped = [...left];
   return {
@@ -154,7 +154,7 @@ function retire(
 
 function retireVersions(one: CurrentVersion, obsolete: readonly ArtifactWorkflow[], historyLimit: number) {
   const inTheWay = one.workflow || one.recorded ? undefined : earlierOfName(one);
-  // The others show that something came after it; they go once the new version exists.
+  // The others show that a newer version existed; they are deleted once the new version exists.
   if (inTheWay) {
     const stop = obsolete.filter((version) => version === inTheWay);
     return { stop, remove: [], superseded: [] };
@@ -170,7 +170,7 @@ function retireVersions(one: CurrentVersion, obsolete: readonly ArtifactWorkflow
 }
 
 function patchFor(artifact: PlannedArtifact, actual: ArtifactWorkflow, retryAt: number): ChildPatch[] {
-  // What cannot be planned is left as it is, but for a cancel, which needs no plan.
+  // An artifact that cannot be planned stays as it is. A cancel needs no plan.
   const planned = artifact.state === 'ready' ? artifact.workflow : undefined;
   const retry = planned && retryAnnotation(actual, retryAt);
   const cancel = cancelPatch(artifact.cancel === true, actual, retry !== undefined);
@@ -189,8 +189,8 @@ function patchFor(artifact: PlannedArtifact, actual: ArtifactWorkflow, retryAt: 
 }
 
 /**
- * Brings `spec.cancel` into step with the Order. One that was asked for on the ArtifactWorkflow itself, and so has no annotation, is
- * taken back there, or by a retry of the Order.
+ * Makes `spec.cancel` follow the Order. A cancel that was requested on the ArtifactWorkflow itself, and so has no annotation, is undone
+ * there, or by a retry of the Order.
  */
 function cancelPatch(
   wanted: boolean,
@@ -206,8 +206,9 @@ function cancelPatch(
 }
 
 /**
- * The label of the place where it writes, where it has none of today's: an earlier release made it, or its type names other parameters by
- * now. What has ended writes no more. A version that is kept, though its inputs have changed, writes to another place than the one planned.
+ * Returns the label of the place that an ArtifactWorkflow writes to, if it lacks the current label: an earlier release made it, or its type
+ * names other target parameters now. An ended ArtifactWorkflow writes no more, and a version that is kept although its inputs have changed
+ * writes to another place than the planned one.
  */
 function targetLabel(
   planned: ArtifactWorkflow,
@@ -221,7 +222,7 @@ function targetLabel(
     : { [labels.target]: wanted };
 }
 
-/** What has failed for good keeps the retry policy that it failed with, until it is asked to run again: another policy re-runs nothing. */
+/** A final failure keeps its retry policy until a rerun is requested: a new policy re-runs nothing. */
 function policyPatch(wanted: ArtifactWorkflowSpec, actual: ArtifactWorkflow, retried: boolean) {
   const kept = ['cancel', ...(hasFailed(actual) && isFinished(actual) && !retried ? ['retry'] : [])];
   const policy = (spec: ArtifactWorkflowSpec) =>
@@ -229,7 +230,7 @@ function policyPatch(wanted: ArtifactWorkflowSpec, actual: ArtifactWorkflow, ret
   return mergePatchBetween(policy(actual.spec), policy(wanted));
 }
 
-// The retry applies to artifacts that had failed or been stopped or cancelled at its time, not to those that fail later.
+// The retry applies to artifacts that had failed or were stopped or cancelled at its time, not to later failures.
 function retryAnnotation(workflow: ArtifactWorkflow, retryAt: number): Record<string, string> | undefined {
   const before = workflow.metadata.annotations?.[annotations.retryAt];
   if (retryAt === 0 || !wasUnsuccessful(workflow) || unixSeconds(before) >= retryAt) return undefined;

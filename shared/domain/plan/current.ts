@@ -16,25 +16,25 @@ import { isBoundBy } from './enforced.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
 /**
- * The version of a planned artifact that is in force: an ArtifactWorkflow that exists, or the record in the Order's status of
- * one that was removed after it had finished, or neither.
+ * The version of a planned artifact that is in force: an existing ArtifactWorkflow, or the record in the Order's status of an
+ * ArtifactWorkflow that was removed after it had finished, or neither.
  */
 export interface CurrentVersion {
   artifact: PlannedArtifact;
-  /** The key of the status entry: that of the ArtifactWorkflow in force, which an older version may be (`onChange`). */
+  /** The key of the status entry: that of the ArtifactWorkflow in force, which may be an older version (`onChange`). */
   key: string;
   workflow?: ArtifactWorkflow;
   recorded?: ArtifactStatus;
-  /** The revision of the version to make, where there is neither. */
+  /** The revision of the version to create, where there is neither. */
   revision?: number;
-  /** All versions of the artifact that exist, the one put in force last first. */
+  /** All existing versions of the artifact, latest revision first. */
   versions: readonly ArtifactWorkflow[];
 }
 
-/** What decides which version of each artifact is in force. */
+/** The inputs that decide which version of each artifact is in force. */
 type Versioning = Pick<OrderPlan, 'artifacts' | 'onChange' | 'forceAt'>;
 
-/** Pairs every planned artifact with what stands for it. decompose-order and roll-up-order agree because both ask here. */
+/** Pairs every planned artifact with its version in force. decompose-order and roll-up-order agree because both call this function. */
 export function currentVersions(
   order: Order,
   plan: Versioning,
@@ -51,7 +51,7 @@ export function currentVersions(
       return { versions, ...readyCurrent(plan, artifact, versions, ends) };
     }
     const versions = versionsOf({ id: artifact.id });
-    // What it was made for is away or being looked at: what runs goes on, what is done stays done.
+    // An input is absent or being read again: a running version continues, a finished version stays finished.
     const newest = versions.find((one) => !isDeleting(one));
     if (newest && (isFinished(newest) ? isAnswer(plan, artifact, newest) : mayGoOn(artifact, newest)))
       return { artifact, key: keyOf(newest), workflow: newest, versions };
@@ -59,7 +59,7 @@ export function currentVersions(
   });
 }
 
-/** False for an unfinished version that a policy of today does not bind, or that may not use its Endpoints any more. */
+/** False for an unfinished version that a current policy does not bind, or that may no longer use its Endpoints. */
 export function mayGoOn(artifact: PlannedArtifact, { spec }: ArtifactWorkflow): boolean {
   if (artifact.state === 'held')
     return artifact.isForbidden !== true && isBoundBy(spec.policies, artifact.enforced ?? []);
@@ -71,8 +71,8 @@ export function mayGoOn(artifact: PlannedArtifact, { spec }: ArtifactWorkflow): 
 }
 
 /**
- * The keys by which a place shows which ArtifactWorkflows are versions of the artifact. None where an earlier release put two artifacts into one
- * place, and not what that release called it where another artifact's place is called so now.
+ * Returns the keys of the artifact's place, by which its versions are found. Empty where an earlier release put two artifacts into one place;
+ * without the former key where another artifact's place has that key now.
  */
 function ownTargets(
   { key, formerKey = key }: Target,
@@ -82,7 +82,7 @@ function ownTargets(
   return writers.has(formerKey) ? [key] : [key, formerKey];
 }
 
-/** False once the user has asked for something else, by an edit or a force: what is done is no answer to that. */
+/** False once the user has requested something else, by an edit or a force: a recorded end does not answer such a request. */
 function isAnswer(
   { forceAt }: Versioning,
   artifact: PlannedArtifact & { state: 'held' },
@@ -96,8 +96,8 @@ function forcedAt({ metadata }: ArtifactWorkflow): number {
 }
 
 /**
- * Only the version that was put in force last can stand for the artifact. An earlier one of the wanted name does not: what
- * came after it may have written to the same place, so its success is history.
+ * Only the latest revision can be in force. An earlier version with the wanted name cannot: a later version may have written to the
+ * same place, so the earlier success is history.
  */
 function readyCurrent(
   plan: Versioning,
@@ -116,7 +116,7 @@ function readyCurrent(
   if (plan.onChange === 'Rerun') return { artifact, key, revision };
   if (newest && !isDeleting(newest) && stillGood(plan, artifact, newest))
     return { artifact, key: keyOf(newest), workflow: newest };
-  // Once its ArtifactWorkflow has expired only the index tells, and only while the Order is as it was.
+  // Once its ArtifactWorkflow has expired only the index identifies the artifact, and only while the Order is unchanged.
   const expired = newest === undefined ? ends.byIndex.get(artifact.index) : undefined;
   return mayKeep(plan, expired?.[1].phase)
     ? { ...fromRecord(artifact, expired), revision }
@@ -131,7 +131,7 @@ function stillGood(
   const wanted = artifact.workflow;
   // A version without a configuration can never get one: its Endpoints have changed since it was made.
   const canGoOn = isFinished(old) || (old.status?.configSecret !== undefined && mayGoOn(artifact, old));
-  // An edit of the artifact, a force, a new schedule and spec.verify are the user's own wish, not a change of an Endpoint or credential.
+  // An edit of the artifact, a force, a new schedule and spec.verify are requests of the user, not changes of an Endpoint or credential.
   const asked =
     contentOfVersion(wanted) === contentOfVersion(old) &&
     forcedAt(old) >= plan.forceAt &&
@@ -149,7 +149,7 @@ interface RecordedEnds {
   byIndex: Map<number, [string, ArtifactStatus]>;
 }
 
-/** Finished entries of the status. The index identifies an artifact only in the spec, and at the force time, of the entry. */
+/** Returns the finished entries of the status. An index identifies an artifact only for the spec and the force time of its entry. */
 function recordedEnds(order: Order): RecordedEnds {
   const entries = Object.entries(order.status?.artifactWorkflows ?? {}).filter(
     ([, { phase, completionTime }]) => isFinalPhase(phase as WorkflowPhase) && completionTime !== undefined,

@@ -12,23 +12,23 @@ import { shortHash } from '../values/hash.ts';
 export interface EndpointUse {
   ref: EndpointRef;
   secretRef: Reference | undefined;
-  /** What track-credentials saw in its Secrets, by their names. */
+  /** The digests that track-credentials recorded, by the names of the Secrets. */
   digests: ReadonlyMap<string, string>;
   parameters: { type: string; remoteURL: string; secret: boolean };
-  /** Where it is, as a destination. */
+  /** Its location as a destination. */
   location: { type: string; remoteURL: string; plainHTTP: boolean };
-  /** The part of it that makes a transfer another one. */
+  /** The fields of the Endpoint that are inputs of a transfer. */
   identity: unknown[];
-  /** True where it bounds how many transfers run at once. */
+  /** True where it limits concurrent transfers. */
   isLimited: boolean;
 }
 
-/** `type` is that of the Endpoint, as far as it is known. */
+/** `type` is the type of the Endpoint, if known. */
 export type Resolution =
   | { state: 'ready'; type: string; use: EndpointUse }
   | { state: 'held'; type?: string; hold: Hold };
 
-/** Finds the Endpoint of one side and says whether it may be used for it now. */
+/** Resolves the Endpoint of one side and decides whether it may be used now. */
 export function resolveEndpoint(
   endpoints: ReadonlyMap<string, Endpoint>,
   name: string | undefined,
@@ -42,7 +42,7 @@ export function resolveEndpoint(
   if (!endpoint) {
     return held('EndpointMissing', `${side} Endpoint "${name}" not found: create it, or correct ${field}`);
   }
-  // Nobody looks at its credentials any more. Somebody else's finalizer may hold it for long.
+  // Its credentials are no longer tracked, and another finalizer may hold it for long.
   if (isDeleting(endpoint))
     return held(
       'EndpointMissing',
@@ -57,8 +57,8 @@ export function resolveEndpoint(
 }
 
 /**
- * Why an Endpoint cannot be used yet: track-credentials has not looked at it in its current generation. Using it before
- * would run its transfers once with the old counter and again with the new one.
+ * Returns why an Endpoint cannot be used yet: track-credentials has not seen its current generation. Used before, its transfers would run
+ * twice: with the old counter and with the new one.
  */
 function unseenHold(endpoint: Endpoint): Hold | undefined {
   const { metadata, status } = endpoint;
@@ -72,17 +72,17 @@ function unseenHold(endpoint: Endpoint): Hold | undefined {
   return { reason: 'SecretMissing', message };
 }
 
-/** Stands for the digest of a Secret that has been looked for and was not there. */
+/** Placeholder for the digest of a Secret that does not exist. */
 export const missingDigest = '-';
 
-/** Ends the digest of a Secret, so that it is not taken for that of another Secret that the Endpoint names later. */
+/** Returns the suffix of a Secret's digest, which tells it from the digest of another Secret that the Endpoint names later. */
 export function secretTag(name: string): string {
   return shortHash(['secret', name]);
 }
 
 /**
- * Returns the name of a Secret of the Endpoint that track-credentials has never found; undefined where there is none. One that has gone was
- * found. A digest that an earlier release made has no tag, and counts as that of the Secret that is named.
+ * Returns the name of a Secret of the Endpoint that track-credentials has never found; undefined if it has found all. A Secret that was
+ * deleted later counts as found. A digest of an earlier release has no suffix, and counts as the digest of the named Secret.
  */
 export function unseenSecret({ spec, status }: Endpoint): string | undefined {
   const { secretRef, tls } = spec;
@@ -114,7 +114,7 @@ function useOf(endpoint: Endpoint): EndpointUse {
   };
 }
 
-/** The part of an Endpoint that moves artifacts, beside the counter of its credentials. One that was deleted and made again has another uid. */
+/** Returns the fields of an Endpoint that are inputs of a transfer, without its credential counter. A recreated Endpoint has another uid. */
 function identityOf({ metadata, spec }: Endpoint): unknown[] {
   const { caSecretRef, insecureSkipVerify = false, plainHTTP = false } = spec.tls ?? {};
   return [
@@ -130,8 +130,8 @@ function identityOf({ metadata, spec }: Endpoint): unknown[] {
 }
 
 /**
- * True when an Endpoint moves artifacts otherwise than it did when `ref` was made. A reference made by hand may leave out what it
- * was made for, and then takes the Endpoint as it is.
+ * True when an Endpoint's inputs differ from those that `ref` records. A reference made by hand may leave the record out, and then matches
+ * every state of the Endpoint.
  */
 export function hasMoved(ref: EndpointRef, endpoint: Endpoint): boolean {
   const now = endpointRef(endpoint);
@@ -142,13 +142,13 @@ export function hasMoved(ref: EndpointRef, endpoint: Endpoint): boolean {
 }
 
 /**
- * Why two Endpoints cannot be used together yet: they share a Secret, and only one of them has been looked at since its data
- * changed. Using them now would run the transfer with half of the change and again with the other half.
+ * Returns why two Endpoints cannot be used together yet: they share a Secret, and track-credentials has seen its latest data for only one
+ * of them. Used now, the transfer would run with half of the change, and again with the other half.
  */
 export function halfSeenHold(from: EndpointUse, to: EndpointUse): Hold | undefined {
   for (const [name, digest] of from.digests) {
     const other = to.digests.get(name);
-    // Digests under different keys say nothing about each other.
+    // Digests under different keys cannot be compared.
     if (other === undefined || other === digest || keyOf(other) !== keyOf(digest)) continue;
     const message = `Secret "${name}" has changed, which Endpoints "${from.ref.name}" and "${to.ref.name}" have not both been looked at for yet`;
     return { reason: 'EndpointUnread', message };
@@ -156,7 +156,7 @@ export function halfSeenHold(from: EndpointUse, to: EndpointUse): Hold | undefin
   return undefined;
 }
 
-/** The parts of `credentialDigest` (`trackedCredentials`). */
+/** Splits `credentialDigest` into its parts (`trackedCredentials`). */
 function digestsOf({ spec, status }: Endpoint): Map<string, string> {
   const parts = status?.credentialDigest?.split(',') ?? [];
   const [secret, ca] = parts.map((digest) => digest.split(':').slice(0, 2).join(':'));
@@ -170,7 +170,7 @@ function keyOf(digest: string): string {
   return digest.slice(0, digest.indexOf(':'));
 }
 
-/** The reference to an Endpoint in its present state. The counter of its Secrets counts only while it refers to one. */
+/** Returns the reference to an Endpoint in its current state. The credential counter is included only while the Endpoint refers to a Secret. */
 export function endpointRef(endpoint: Endpoint): EndpointRef {
   const { metadata, spec, status } = endpoint;
   return {
@@ -183,7 +183,7 @@ export function endpointRef(endpoint: Endpoint): EndpointRef {
   };
 }
 
-/** Set where a type does not take these Endpoints; an empty or absent list of types takes all. */
+/** Returns a hold if the type does not accept these Endpoints; an empty or absent list accepts every type of Endpoint. */
 export function ruleMismatch(type: ArtifactType, from: Resolution, to: Resolution): Hold | undefined {
   const { srcTypes = [], dstTypes = [] } = type.spec.rules ?? {};
   return mismatch(type, 'source', srcTypes, from) ?? mismatch(type, 'destination', dstTypes, to);

@@ -9,18 +9,18 @@ import { textDigest } from '../values/hash.ts';
 import { typesByName } from './templates.ts';
 
 /**
- * Policies that bind a place: that of the destination Endpoint (`policyRef`) and those of the operator (`enforced.policy`). All of them and the
- * policy of the artifact's type have to be fulfilled, so the choice of a type removes none.
+ * A policy that binds a place: that of the destination Endpoint (`policyRef`), or one that the operator enforces (`enforced.policy`). All of
+ * them and the policy of the artifact's type must hold, so no choice of type removes a policy.
  */
 export interface EnforcedPolicy {
-  /** Who enforces it, for people. */
+  /** The enforcing object or setting, for people. */
   from: string;
-  /** JSON, as it stands in a type (`parsePolicy`). */
+  /** JSON, as in a type (`parsePolicy`). */
   text: string;
   digest: string;
 }
 
-/** `hold`: a policy is enforced that is not there, so nothing may be moved. */
+/** `hold`: an enforced policy does not exist, so nothing may be transferred. */
 export interface Enforcement {
   policies: readonly EnforcedPolicy[];
   hold?: Hold;
@@ -28,14 +28,14 @@ export interface Enforcement {
 
 export interface EnforcementInputs {
   namespace: string | undefined;
-  /** Absent for an ArtifactWorkflow that was made by hand without one, and where it does not exist. */
+  /** Absent if it does not exist, and for an ArtifactWorkflow made by hand that names none. */
   destination: Endpoint | undefined;
-  /** Those of the namespace and of the cluster; others than those that are named do no harm. */
+  /** Types of the namespace and of the cluster; types that are not named are ignored. */
   types: readonly ArtifactType[];
   settings: Settings;
 }
 
-/** The policies that bind whatever is moved to a destination. */
+/** Returns the policies that bind every transfer to a destination. */
 export function enforcementOn({ namespace, destination, types, settings }: EnforcementInputs): Enforcement {
   const ofEndpoint = destination?.spec.policyRef?.name;
   const found = [
@@ -50,7 +50,7 @@ export function enforcementOn({ namespace, destination, types, settings }: Enfor
           }),
         ]),
     ...enforcedTypes(namespace, settings).map((name) =>
-      // A type of the namespace does not shadow it: the setting is the operator's word for all of them.
+      // A type of the namespace does not shadow it: the setting names a type of the cluster.
       policyOfType(
         types.find(({ kind, metadata }) => kind === 'ClusterArtifactType' && metadata.name === name),
         { ...ofSetting, name },
@@ -62,7 +62,7 @@ export function enforcementOn({ namespace, destination, types, settings }: Enfor
   return { policies, ...(hold && { hold }) };
 }
 
-/** The types whose policies bind what is moved from a namespace to one of the Endpoints, by name. */
+/** Returns the types whose policies bind transfers from a namespace to one of the Endpoints, by name. */
 export function policyTypes(
   namespace: string | undefined,
   endpoints: readonly Endpoint[],
@@ -72,14 +72,14 @@ export function policyTypes(
   return [...new Set([...named, ...enforcedTypes(namespace, settings)])];
 }
 
-/** The ClusterArtifactTypes that the operator enforces in a namespace. */
+/** Returns the ClusterArtifactTypes that the operator enforces in a namespace. */
 export function enforcedTypes(namespace: string | undefined, settings: Settings): string[] {
   const all = settings['enforced.policy'] ?? [];
   const here = all.filter((one) => one.namespace === undefined || one.namespace === namespace);
   return [...new Set(here.map(({ type }) => type))];
 }
 
-/** Set where an Endpoint does not let artifacts of a type use it. */
+/** Returns a hold if an Endpoint does not allow artifacts of a type. */
 export function typeNotAllowed(type: string | undefined, endpoint: Endpoint | undefined): Hold | undefined {
   const allowed = endpoint?.spec.allowedTypes;
   if (allowed === undefined || (type !== undefined && allowed.includes(type))) return undefined;
@@ -87,7 +87,7 @@ export function typeNotAllowed(type: string | undefined, endpoint: Endpoint | un
   return { reason: 'TypeNotAllowed', message };
 }
 
-/** True for a template of the cluster whose author says that the transfer-worker moves all that it moves. One of a namespace cannot say so: users may write it. */
+/** True for a cluster template declared to use only the transfer-worker. Users may write namespaced templates, so those cannot be declared so. */
 export function appliesPolicies({
   kind,
   metadata,
@@ -98,7 +98,7 @@ export function appliesPolicies({
   return kind === 'ClusterWorkflowTemplate' && metadata.annotations?.[annotations.appliesPolicies] === 'true';
 }
 
-/** Set where policies are enforced and the template would not apply them. */
+/** Returns a hold if policies are enforced that the template would not apply. */
 export function policyNotApplied(
   template: { name: string; clusterScope?: boolean },
   { policies }: Enforcement,
@@ -112,7 +112,7 @@ export function policyNotApplied(
   return { reason: 'PolicyNotApplied', message };
 }
 
-/** True where a version that was made under `policies` is bound by all that are enforced now. */
+/** True if a version made under `policies` is bound by every policy that is enforced now. */
 export function isBoundBy(
   policies: readonly { digest: string }[] | undefined,
   enforced: readonly string[],

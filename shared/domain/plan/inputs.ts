@@ -7,17 +7,17 @@ import { shortHash } from '../values/hash.ts';
 import { enforcedTypes, policyTypes } from './enforced.ts';
 import type { TemplateRef } from './templates.ts';
 
-/** What an Order's artifacts refer to, as far as it exists: Endpoints of its namespace, types of it and of the cluster. */
+/** The existing objects that an Order's artifacts refer to: Endpoints of its namespace, types of the namespace and of the cluster. */
 export interface PlanInputs {
   endpoints: readonly Endpoint[];
   types: readonly ArtifactType[];
-  /** Templates that the types refer to and that are not there. */
+  /** Templates that the types refer to and that do not exist. */
   missingTemplates?: readonly TemplateRef[];
-  /** The ClusterWorkflowTemplates that apply policies, by name. Absent: nobody has looked, and render-secret will. */
+  /** Names of the ClusterWorkflowTemplates that apply policies. Absent: not read here; render-secret reads them. */
   applyingTemplates?: readonly string[];
 }
 
-/** 16 hex digits that change whenever an Endpoint, type, template or setting changes in a way that a plan of the Order may depend on. */
+/** Returns 16 hex digits that change whenever an Endpoint, type, template or setting changes in a way that the Order's plan may depend on. */
 export function inputsKey(
   order: Order,
   { endpoints, types, missingTemplates = [], applyingTemplates = [] }: PlanInputs,

@@ -5,8 +5,8 @@ import type { Schema } from '../schema/schema.ts';
 import { cut } from '../values/text.ts';
 
 /**
- * What comes from Endpoints and their Secrets. A type that could replace it would send the credentials of an Endpoint elsewhere, and
- * its author needs no right to read them.
+ * Parameters derived from Endpoints and their Secrets. A type that could replace them would send the credentials of an Endpoint elsewhere,
+ * although its author needs no right to read them.
  */
 const fromEndpoints: ReadonlySet<string> = new Set([
   ...['srcType', 'srcRemoteURL', 'srcSecret', 'srcSecretName'],
@@ -17,32 +17,32 @@ export function isFromEndpoint({ name }: Pick<Parameter, 'name'>): boolean {
   return fromEndpoints.has(name);
 }
 
-/** The parameters that a type sets. Those that come from Endpoints are left out: a type may have been stored before they were refused. */
+/** Returns the parameters that a type sets, without those derived from Endpoints: a type may have been stored before they were refused. */
 export function typeParameters({ spec }: ArtifactType): Parameter[] {
   return (spec.parameters ?? []).filter((parameter) => !isFromEndpoint(parameter));
 }
 
-/** Tells which parameters of a type are left out; undefined where none is. */
+/** Says which parameters of a type are ignored; undefined if none is. */
 export function ignoredParameters({ kind, metadata, spec }: ArtifactType): string | undefined {
   const names = (spec.parameters ?? []).filter(isFromEndpoint).map(({ name }) => name);
   if (names.length === 0) return undefined;
   return `${kind} "${metadata.name}" sets ${names.join(', ')}, which comes from an Endpoint and is not replaced: remove it from spec.parameters`;
 }
 
-/** What the parameters of one artifact are made of (docs/extending.md lists them). */
+/** The inputs of the parameters of one artifact (docs/extending.md lists them). */
 export interface ParameterInputs {
   source: { type: string; remoteURL: string; secret: boolean };
   destination: { type: string; remoteURL: string; secret: boolean };
   cron: boolean;
   /** With the type's parameters applied (`effectiveSpec`). */
   spec: Readonly<Record<string, Json>>;
-  /** `typeParameters` of the type: they win over the artifact's, because central configuration takes precedence. */
+  /** `typeParameters` of the type: they override the artifact's, because central configuration takes precedence. */
   typeParameters: readonly Parameter[];
 }
 
 /**
- * The inputs of a workflow template, in a stable order and with every name once: the Endpoints', the artifact's spec
- * flattened to `spec<Path>`, then the type's, which replace those before them.
+ * Returns the inputs of a workflow template in a stable order, each name once: those of the Endpoints, the artifact's spec flattened to
+ * `spec<Path>`, then those of the type, which override the others.
  */
 export function parametersFor(inputs: ParameterInputs): Parameter[] {
   const values = new Map<string, string>([
@@ -64,15 +64,15 @@ export function parametersFor(inputs: ParameterInputs): Parameter[] {
 
 /**
  * `{config: {port: 80}, tags: ["a"]}` becomes `specConfigPort=80`, `specTags=["a"]`: camel case at every level, fields in
- * alphabetical order, arrays as JSON, null as the empty string. Where two paths give one name, the later one stays: a spec that a user
- * writes has no such paths (`clashOf`).
+ * alphabetical order, arrays as JSON, null as the empty string. If two paths give one name, the later one wins; `clashOf` refuses such specs
+ * of users.
  */
 export function flatten(spec: Readonly<Record<string, Json>>): Parameter[] {
   const found = new Map(leavesOf(spec).map(({ name, value }) => [name, printed(value)]));
   return [...found].map(([name, value]) => ({ name, value }));
 }
 
-/** A field of a spec that has no fields of its own, and the name of the parameter that it becomes. */
+/** A field of a spec without fields of its own, and the name of its parameter. */
 export interface Leaf {
   name: string;
   path: readonly string[];
@@ -81,7 +81,7 @@ export interface Leaf {
 
 type Leafy = Exclude<Json, Record<string, Json>>;
 
-/** The leaves of a spec, in alphabetical order of their keys; with a schema none of an object whose fields it leaves to the user. */
+/** Returns the leaves of a spec in alphabetical order of their keys; with a schema, without the fields of free-form objects. */
 export function leavesOf(spec: Readonly<Record<string, Json>>, schema?: Schema): Leaf[] {
   const found: Leaf[] = [];
   visit('spec', [], spec, schema, found);
@@ -107,21 +107,21 @@ function visit(
   }
 }
 
-/** Two fields that become one parameter: a template sees one of the values, and a worker the other. */
+/** Two fields that become one parameter: a template would see one value, and the worker the other. */
 export interface Clash {
   name: string;
   paths: readonly [readonly string[], readonly string[]];
 }
 
 /**
- * The first two fields of a spec that become one parameter. Fields of an object that the schema leaves to the user, such as the values of a
- * chart, are not judged: they are read as a whole, and have keys of any form.
+ * Returns the first two fields of a spec that become one parameter. Fields of free-form objects, such as the values of a chart, are exempt:
+ * such an object is read as a whole, and its keys have any form.
  */
 export function clashOf(spec: Readonly<Record<string, Json>>, schema: Schema | undefined): Clash | undefined {
   return clashAmong(leavesOf(spec, schema));
 }
 
-/** The first two of some fields that become one parameter. */
+/** Returns the first two of the given fields that become one parameter. */
 export function clashAmong(leaves: readonly Pick<Leaf, 'name' | 'path'>[]): Clash | undefined {
   const seen = new Map<string, readonly string[]>();
   for (const { name, path } of leaves) {
@@ -132,20 +132,20 @@ export function clashAmong(leaves: readonly Pick<Leaf, 'name' | 'path'>[]): Clas
   return undefined;
 }
 
-/** What is wrong, and what to do. `field` is that of the spec. */
+/** Says what is wrong, and what to do. `field` is the field of the spec. */
 export function clashText(field: string, { name, paths }: Clash): string {
   const [first, second] = paths.map((path) => cut(`${field}${path.map(keyText).join('')}`, longestPathText));
   return `${first} and ${second} both become the parameter ${cut(name, longestPathText)}: remove one of them`;
 }
 
-/** Bytes of a path in a message: keys are texts of users. */
+/** Bytes of a path in a message: users choose the keys. */
 const longestPathText = 200;
 
 function keyText(key: string): string {
   return /^[-\w]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }
 
-/** The name of the parameter that the field `key` becomes; `prefix` is that of the fields above, `spec` at the top. */
+/** Returns the name of the parameter for the field `key`; `prefix` is the name of its parent, `spec` at the top. */
 export function parameterName(prefix: string, key: string): string {
   return prefix + camel(key);
 }
@@ -158,7 +158,7 @@ function camel(key: string): string {
     .join('');
 }
 
-/** A value as the text of a parameter. */
+/** Formats a value as the text of a parameter. */
 export function printed(value: Leafy): string {
   if (value === null) return '';
   if (typeof value === 'string') return value;
@@ -176,17 +176,17 @@ function plainNumber(value: number): string {
   return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${lead}${rest}`;
 }
 
-/** The parameters of a spec read back, for an ArtifactWorkflow made by hand: `specImage` gives the field `image`. */
+/** Parses the parameters of a spec back into fields, for an ArtifactWorkflow made by hand: `specImage` gives the field `image`. */
 export function specFromParameters(parameters: readonly Parameter[]): Record<string, Json> {
   const entries = parameters.flatMap(({ name, value }) => {
     const field = fieldOf(name);
-    // A name that no field becomes is another parameter.
+    // A name that no field becomes belongs to another parameter.
     return field === undefined || parameterName('spec', field) !== name ? [] : [[field, value] as const];
   });
   return Object.fromEntries(entries);
 }
 
-/** The field at the top of a spec that a parameter means, whatever its case: `specImage` means `image`. undefined for one that means none. */
+/** Returns the top-level field of a spec for a parameter, whatever its case: `specImage` means `image`. undefined for other parameters. */
 export function fieldOf(name: string): string | undefined {
   const rest = name.startsWith('spec') ? name.slice('spec'.length) : '';
   return rest === '' ? undefined : rest.charAt(0).toLowerCase() + rest.slice(1);

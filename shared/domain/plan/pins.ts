@@ -4,17 +4,17 @@ import type { Schema } from '../schema/schema.ts';
 import { fieldOf, leavesOf, parameterName, printed } from './parameters.ts';
 
 /**
- * A parameter of a type named `spec...` pins a field of the artifacts: whatever an Order says, the worker's job has the type's value there, as
- * the template has it. Nothing that an Order writes can take the place of that field: another spelling of its key that becomes the same
- * parameter gets the value too, and stands beside it.
+ * A parameter of a type named `spec...` pins a field of the artifacts: the worker's job and the template both get the type's value, whatever
+ * an Order says. Nothing in an Order can replace the pinned field: another spelling of its key that becomes the same parameter gets the value
+ * as well, beside it.
  */
 
 type Fields = Record<string, Json>;
 
 /**
- * The artifact's spec with the type's parameters applied. The field of `specScanSeverity` is the one to which the schema gives this name, such
- * as `scan.severity`, else `scanSeverity`; it is set whether the artifact has it or not. So a worker that reads the spec sees what a
- * template sees.
+ * Returns the artifact's spec with the type's parameters applied, so that a worker that reads the spec sees what a template sees.
+ * `specScanSeverity` sets the field that the schema maps to this name, such as `scan.severity`, else `scanSeverity`, whether the artifact has
+ * the field or not.
  */
 export function effectiveSpec(
   spec: Readonly<Fields>,
@@ -26,7 +26,7 @@ export function effectiveSpec(
       const field = fieldOf(name);
       return field === undefined ? [] : [{ name, value, field }];
     })
-    // A whole object before a field of it.
+    // A whole object before its fields.
     .sort((a, b) => a.name.length - b.name.length);
   const result = structuredClone(spec) as Fields;
   for (const { name, value: text, field } of pins) {
@@ -39,7 +39,7 @@ export function effectiveSpec(
   return result;
 }
 
-/** Where a schema has the field that becomes a parameter: once, in a schema without clashes. */
+/** Returns the paths in a schema that become the parameter: a single one in a schema without clashes. */
 export function pathsOf(
   schema: Schema,
   wanted: string,
@@ -54,7 +54,7 @@ export function pathsOf(
   });
 }
 
-/** Sets a field; what stands in the way of it, such as a text where an object has to be, gives way. */
+/** Sets a field; replaces whatever is in the way, such as a string where an object has to be. */
 function setField(fields: Fields, path: readonly string[], value: Json): void {
   const [key = '', ...rest] = path;
   if (rest.length === 0) {
@@ -67,7 +67,7 @@ function setField(fields: Fields, path: readonly string[], value: Json): void {
   setField(inner, rest, value);
 }
 
-/** An assignment to `__proto__` would set no field. */
+/** Defines the field: an assignment to `__proto__` would set none. */
 function define(fields: Fields, key: string, value: Json): void {
   Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -81,7 +81,7 @@ function ofType(type: Schema['type'], text: string): Json {
   return typeof value === 'number' ? value : text;
 }
 
-/** A list, a number or a boolean where the artifact has one and the text says the same as one: `1.0` is not the number 1. */
+/** Returns a list, number or boolean if the artifact has one of that type and the text prints it: `1.0` is not the number 1. */
 function likeGiven(before: Json | undefined, text: string): Json {
   if (before === undefined || before === null || typeof before === 'string') return text;
   const value = parsed(text);

@@ -50,8 +50,8 @@ import { missingTemplate, type TemplateRef, templateOf, typesByName } from './te
 export type { PlanInputs } from './inputs.ts';
 
 /**
- * One distinct artifact of an Order. Its `id` finds the versions made of it before; its `key` is that of the version it needs now;
- * `cancel` where it, or the whole Order, is cancelled. One that is held has no version to make; `content` is what the user wrote of it, hashed.
+ * One distinct artifact of an Order. `id` finds its existing versions; `key` is that of the wanted version; `cancel` is set if the artifact or
+ * the whole Order is cancelled. A held artifact has no version to create; `content` is the hash of what the user wrote.
  */
 export type PlannedArtifact = { index: number; key: string; id: string; name?: string; cancel?: true } & (
   | { state: 'ready'; workflow: ArtifactWorkflow; target: Target }
@@ -59,33 +59,33 @@ export type PlannedArtifact = { index: number; key: string; id: string; name?: s
       state: 'held';
       hold: Hold;
       content?: string;
-      /** Digests of the policies that are enforced on it, as far as they are known. */
+      /** Digests of the policies that are enforced on it, if known. */
       enforced?: readonly string[];
-      /** It may not be moved as it is: what runs is stopped. */
+      /** It may not be transferred as it is: a running version is stopped. */
       isForbidden?: true;
     }
 );
 
 export interface OrderPlan {
-  /** In the order of spec.artifacts; of artifacts that are alike only the first. */
+  /** In the order of spec.artifacts; of identical artifacts only the first. */
   artifacts: PlannedArtifact[];
   onChange: OnChange;
   /** How many finished versions of an artifact are kept beside the one in force. */
   historyLimit: number;
-  /** What was left out of the types in use, for their authors. */
+  /** What was ignored in the types in use, for their authors. */
   notes: string[];
   /** The later of the force annotation and status.lastForceAt, in Unix seconds; 0 if never. */
   forceAt: number;
   /** By Endpoint name: what the plan was computed from. */
   endpointGenerations: Record<string, number>;
   secretGenerations: Record<string, number>;
-  /** Hash of the state of everything it was computed from beside the Order itself (`inputsKey`). */
+  /** Hash of every input of the plan except the Order itself (`inputsKey`). */
   inputs: string;
 }
 
 /**
- * The ArtifactWorkflows that an Order needs. Each artifact is planned by itself: one that cannot be planned is held, with its own
- * reason and message, and changes nothing for the others. `settings` are those of the operator.
+ * Returns the ArtifactWorkflows that an Order needs. Each artifact is planned by itself: an artifact that cannot be planned is held, with its
+ * own reason and message, and affects no other. `settings` are those of the operator.
  */
 export function planOrder(order: Order, inputs: PlanInputs, settings: Settings = {}): OrderPlan {
   const scope = scopeOf(order, inputs, settings);
@@ -148,7 +148,7 @@ function scopeOf(order: Order, inputs: PlanInputs, settings: Settings): Scope {
   return { order, endpoints, types, missingTemplates, applyingTemplates, enforcement, settings, forceAt };
 }
 
-/** Undefined for an artifact that is alike one in `seen`. */
+/** Returns undefined for an artifact identical to one in `seen`. */
 function planSafely(
   scope: Scope,
   index: number,
@@ -175,7 +175,7 @@ function planSafely(
   }
 }
 
-/** The artifact, or Invalid where one before it writes to the same place: the last to finish would win. */
+/** Returns the artifact, or Invalid if an earlier artifact writes to the same place: the last to finish would win. */
 function alone(
   order: Order,
   planned: PlannedArtifact,
@@ -198,8 +198,8 @@ function alone(
 }
 
 /**
- * True for two artifacts that an earlier release, which knew only places of one spelling, put in force both: neither is taken back. They are not
- * moved at the same time. An Order of today never has both in its status.
+ * True for two artifacts of one place that were both put in force by an earlier release, which compared only spellings: neither is withdrawn,
+ * and mutual exclusion keeps them apart. The status of a current Order never has both.
  */
 function wasAlone(
   { status }: Order,
@@ -279,7 +279,7 @@ function cancelOf(order: Order, given: Artifact): { cancel?: true } {
   return order.spec.cancel === true || given.cancel === true ? { cancel: true } : {};
 }
 
-/** The artifact with the defaults of its type's schema. */
+/** Returns the artifact with the defaults of its type's schema. */
 function typedArtifact({ types }: Scope, artifact: EffectiveArtifact) {
   const type = types.get(artifact.type);
   const schema = type?.spec.schema as Schema | undefined;
@@ -287,7 +287,7 @@ function typedArtifact({ types }: Scope, artifact: EffectiveArtifact) {
   return { type, artifact: { ...artifact, spec: withSchemaDefaults(schema, artifact.spec) } };
 }
 
-/** Why its Endpoints, or a policy that is enforced, do not let it be moved. */
+/** Returns why its Endpoints, or an enforced policy, forbid the transfer. */
 function forbiddenBy(
   { endpoints, types, applyingTemplates }: Scope,
   { type: typeName, source, destination }: EffectiveArtifact,
@@ -322,7 +322,7 @@ function holdOf(
 interface Parts {
   given: Artifact;
   artifact: EffectiveArtifact;
-  /** With the parameters of the type applied. */
+  /** With the type's parameters applied. */
   spec: Record<string, Json>;
   type: ArtifactType;
   from: EndpointUse;

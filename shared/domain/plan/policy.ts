@@ -8,8 +8,8 @@ import { secondsTtl } from './effective.ts';
 import type { EndpointUse } from './endpoint-use.ts';
 
 /**
- * The mutable part of an ArtifactWorkflow's spec. What the operator enforces wins, then the Order's values, then the type's; the
- * operator's defaults fill what none of them sets.
+ * Returns the mutable part of an ArtifactWorkflow's spec. The operator's enforced values win, then the Order's, then the type's; the
+ * operator's defaults fill the rest.
  */
 export function policyOf(
   order: Order,

@@ -4,18 +4,18 @@ import { type Hold, isHoldReason } from '../lifecycle/holds.ts';
 import { cut } from '../values/text.ts';
 
 /**
- * Why ArtifactWorkflows of an Order could not be created, by their keys. decompose-order, which writes no status, notes it in an annotation
+ * Why ArtifactWorkflows of an Order could not be created, by their keys. decompose-order, which writes no status, records it in an annotation
  * of the Order; roll-up-order shows it.
  */
 export type Refusals = Readonly<Record<string, Hold>>;
 
-/** Of more than that many the first ones stand for all. */
+/** Only the first refusals are recorded. */
 export const mostRefusals = 8;
 
-/** Enough for what a quota says: its name, the name of the object, and three times the resource. */
+/** Enough for the message of a quota: its name, the name of the object, and three times the resource. */
 const longestNote = 500;
 
-/** The refusals that are noted on an Order; none where nobody, or somebody else, wrote the annotation. */
+/** Returns the refusals recorded on an Order; none where the annotation is absent or not ours. */
 export function refusalsOf({ metadata }: Order): Refusals {
   const found = parsed(metadata.annotations?.[annotations.refused]);
   const entries = Object.entries(found).flatMap(([key, value]): [string, Hold][] => {
@@ -27,11 +27,11 @@ export function refusalsOf({ metadata }: Order): Refusals {
   return Object.fromEntries(entries.slice(0, mostRefusals));
 }
 
-/** The value of the annotation that notes these refusals, null for none; undefined where the Order notes the same already. */
+/** Returns the value of the annotation for these refusals, null for none; undefined if the Order records the same already. */
 export function refusalNote(order: Order, refusals: Refusals): string | null | undefined {
   const noted = refusalsOf(order);
   const wanted = Object.entries(refusals).slice(0, mostRefusals);
-  // The message is not compared: one that differs each time would have the Order decomposed without end.
+  // Messages are not compared: a message that differs each time would requeue the Order forever.
   const same = wanted.every(([key, { reason }]) => noted[key]?.reason === reason);
   if (same && wanted.length === Object.keys(noted).length) return undefined;
   const short = wanted.map(([key, { reason, message }]) => [
@@ -41,7 +41,7 @@ export function refusalNote(order: Order, refusals: Refusals): string | null | u
   return wanted.length === 0 ? null : JSON.stringify(Object.fromEntries(short));
 }
 
-/** What holds up an artifact that has no ArtifactWorkflow, as far as the refusals tell. */
+/** Returns the hold of an artifact whose ArtifactWorkflow was refused. */
 export function refusalFor(refusals: Refusals, key: string): Hold | undefined {
   const all = Object.values(refusals);
   return refusals[key] ?? (all.length === mostRefusals ? all[0] : undefined);

@@ -8,8 +8,8 @@ import { clashOf, clashText } from './parameters.ts';
 type Spec = Readonly<Record<string, Json>>;
 
 /**
- * Why an artifact's spec cannot be moved as its type has it. Orders with such a spec are refused when they are written; those that were
- * written before the type or the rule come here, and what the defaults of a schema make of others. Patterns have been compared then.
+ * Returns why an artifact's spec does not fit its type. Admission refuses such Orders; this catches Orders that are older than the type or the
+ * rule, and values that come from the defaults of a schema. Patterns are not matched again.
  */
 export function specMismatch(type: ArtifactType, spec: Spec): Hold | undefined {
   const schema = type.spec.schema as Schema | undefined;

@@ -5,25 +5,25 @@ import type { Hold } from '../lifecycle/holds.ts';
 /** A WorkflowTemplate of the Order's namespace, or a ClusterWorkflowTemplate. */
 export type TemplateRef = { name: string; clusterScope?: boolean };
 
-/** Whether two references mean the same template, seen from one namespace. */
+/** True if two references mean the same template, seen from one namespace. */
 function sameTemplate(a: TemplateRef, b: TemplateRef): boolean {
   return a.name === b.name && (a.clusterScope === true) === (b.clusterScope === true);
 }
 
-/** Where a type's Workflows take their steps from. A type of the cluster knows no namespace to look in (as in the peer). */
+/** Returns the template of a type's Workflows. A type of the cluster has no namespace, so its template has none either (as in the peer). */
 export function templateOf(type: ArtifactType): TemplateRef {
   const { name, clusterScope } = type.spec.workflowTemplateRef;
   return clusterScope === true || !isNamespaced(type) ? { name, clusterScope: true } : { name };
 }
 
-/** The types that an Order of the namespace means by name: a namespaced one shadows that of the cluster. */
+/** Returns the types that Orders of the namespace refer to, by name: a namespaced type shadows that of the cluster. */
 export function typesByName(types: readonly ArtifactType[]): Map<string, ArtifactType> {
   // Namespaced types come last, so that they shadow the cluster's.
   const shadowing = [...types].sort((a, b) => Number(isNamespaced(a)) - Number(isNamespaced(b)));
   return new Map(shadowing.map((type) => [type.metadata.name, type]));
 }
 
-/** The templates that an Order's artifacts need, each once. */
+/** Returns the templates that an Order's artifacts need, deduplicated. */
 export function templatesUsed(order: Order, types: readonly ArtifactType[]): TemplateRef[] {
   const known = typesByName(types);
   const used: TemplateRef[] = [];
@@ -35,7 +35,7 @@ export function templatesUsed(order: Order, types: readonly ArtifactType[]): Tem
   return used;
 }
 
-/** Set where an artifact of the type cannot be run: the template it needs is not there. */
+/** Returns a hold if the template of the type does not exist. */
 export function missingTemplate(type: ArtifactType, missing: readonly TemplateRef[]): Hold | undefined {
   const template = templateOf(type);
   if (!missing.some((one) => sameTemplate(one, template))) return undefined;
@@ -44,12 +44,12 @@ export function missingTemplate(type: ArtifactType, missing: readonly TemplateRe
   return { reason: 'TemplateMissing', message };
 }
 
-/** Keys for a template as it is named by a type, or by itself: equal where they mean the same one. */
+/** Returns the key of a template, equal for a type's reference and for the template itself. */
 export function templateKey(namespace: string | undefined, name: string): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** The key of the template that a type refers to. */
+/** Returns the key of the template that a type refers to. */
 export function templateKeyOf(type: ArtifactType): string {
   const { name, clusterScope } = templateOf(type);
   return templateKey(clusterScope ? undefined : (type.metadata.namespace ?? ''), name);

@@ -2,7 +2,7 @@ import type { Condition } from '../kinds/common.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { transition } from '../lifecycle/transition.ts';
 
-/** Reasons that ARC finds by itself; those of a server's answer are of `shared/transfer`. */
+/** Reasons that ARC determines itself; the reasons of a server's answer are in `shared/transfer`. */
 export const validationReasons = [
   'Valid',
   'SecretNotFound',
@@ -15,22 +15,22 @@ export const validationReasons = [
 ] as const;
 export type ValidationReason = (typeof validationReasons)[number];
 
-/** One aspect of an Endpoint, as a condition shows it. */
+/** One aspect of an Endpoint, as in a condition. */
 export type Finding = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 export interface Findings {
   validated: Finding;
   reachable: Finding;
   authenticated: Finding;
-  /** When the server's certificate expires, where it showed one. */
+  /** When the server's certificate expires, if the server presented one. */
   certificateExpiry?: Date;
 }
 
 const warningMs = 14 * 24 * 60 * 60 * 1000;
 
 /**
- * The conditions of an Endpoint. Ready takes the first aspect that is False; what stays unknown about credentials does not count against it.
- * Stalled, after kstatus, says that a person has to act. CertificateExpiring is a warning and changes nothing else.
+ * Returns the conditions of an Endpoint. Ready follows the first aspect that is False; unknown credentials do not count against it.
+ * Stalled (kstatus) means that a person has to act. CertificateExpiring is a warning and affects no other condition.
  */
 export function endpointConditions(endpoint: Endpoint, findings: Findings, now: Date): Condition[] {
   const { metadata, status } = endpoint;

@@ -8,7 +8,7 @@ const usualMs = 10 * 60_000;
 const longestMs = 60 * 60_000;
 const spreadMs = 30_000;
 
-/** What a probe of the Endpoint as it is now would cover: `status.probed` after it. */
+/** Returns what a probe of the current Endpoint covers: `status.probed` after the probe. */
 export function probeSubject({ metadata, status }: Endpoint): NonNullable<EndpointStatus['probed']> {
   const request = metadata.annotations?.[annotations.probeAt];
   return {
@@ -18,7 +18,7 @@ export function probeSubject({ metadata, status }: Endpoint): NonNullable<Endpoi
   };
 }
 
-/** True while the last probe was one of another spec, of other credentials, or before somebody asked for another. */
+/** True until the current spec and credentials, and the last requested probe, were probed. */
 export function isUnprobed(endpoint: Endpoint): boolean {
   const { probed } = endpoint.status ?? {};
   const wanted = probeSubject(endpoint);
@@ -30,10 +30,10 @@ export function isUnprobed(endpoint: Endpoint): boolean {
 }
 
 /**
- * When an Endpoint is to be probed again though nothing changed. The wait grows with the time for which its state has not changed: from ten
- * minutes, or one minute while it is not Ready, up to an hour. Long waits end in a common half minute, so that one start of the function
- * serves many Endpoints; within it each has its own second. A change asks for the first probe, and if that is lost it is due a minute after
- * the creation.
+ * Returns when to probe an Endpoint again although nothing has changed. The interval grows with the age of its state: from ten minutes, or one
+ * minute while not Ready, up to an hour. Long intervals end within a common half minute, so that one cold start of the function serves
+ * many Endpoints, each at a second of its own. The creation of an Endpoint requests the first probe; if that event is lost, the probe is due
+ * a minute later.
  */
 export function probeDue(endpoint: Endpoint): Date | undefined {
   if (isDeleting(endpoint)) return undefined;

@@ -7,20 +7,20 @@ import { type Access, accessOf, certificatesOf } from '../render/access.ts';
 import { giveNamespace } from '../values/give-namespace.ts';
 import type { Finding, ValidationReason } from './conditions.ts';
 
-/** What an Endpoint refers to, as far as it exists. */
+/** The existing objects that an Endpoint refers to. */
 export interface EndpointInputs {
   secret?: Secret | undefined;
   ca?: Secret | undefined;
-  /** Those with the name in `policyRef`. */
+  /** The types with the name in `policyRef`. */
   types?: readonly ArtifactType[];
 }
 
-/** An Endpoint whose references are usable, with what a probe needs of them; or why they are not. */
+/** An Endpoint whose references are usable, with the inputs of a probe; or why they are not. */
 export type Validation =
   | ({ valid: true; finding: Finding; ca?: string } & Access)
   | { valid: false; finding: Finding };
 
-/** Whether the Secrets and the policy of an Endpoint exist, and the Secrets hold what they must. Never a value of theirs in the text. */
+/** Checks that the Secrets and the policy of an Endpoint exist, and that the Secrets have the required keys. No text contains a value of a Secret. */
 export function validateEndpoint(endpoint: Endpoint, { secret, ca, types = [] }: EndpointInputs): Validation {
   const { metadata, spec } = endpoint;
   const no = (reason: ValidationReason, message: string): Validation => ({

@@ -5,12 +5,12 @@ import type { JobCredentials, JobEndpoint } from './job.ts';
 /** A client certificate with its key, as PEM. */
 export type ClientCertificate = Required<Pick<NonNullable<JobEndpoint['tls']>, 'certificate' | 'key'>>;
 
-/** What the Secret of an Endpoint holds. `client`: what the worker shows in the TLS handshake. */
+/** The content of an Endpoint's Secret. `client`: the worker's certificate in the TLS handshake. */
 export type Access = Pick<JobEndpoint, 'credentials' | 'keys'> & { client?: ClientCertificate };
 
 /**
- * What the Secret of an Endpoint of this type holds: credentials, a client certificate or both; for type `bundle` keys, with which credentials
- * may be left out. Or why it holds nothing: never a value in the text.
+ * Reads the Secret of an Endpoint of this type: credentials, a client certificate or both; for type `bundle` keys, and optionally
+ * credentials. Returns a text without any value where the Secret cannot be used.
  */
 export function accessOf(type: string, secret: Secret): Access | string {
   const credentials = credentialsOf(secret);
@@ -34,7 +34,7 @@ function bundleAccess(
   return { keys, ...(typeof credentials === 'string' ? {} : { credentials }), ...(client && { client }) };
 }
 
-/** The client certificate in a Secret by the keys of type kubernetes.io/tls. */
+/** Reads a client certificate by the keys of type kubernetes.io/tls. */
 function clientOf(secret: Secret): ClientCertificate | string | undefined {
   const certificate = decoded(secret, 'tls.crt');
   const key = decoded(secret, 'tls.key');
@@ -43,7 +43,7 @@ function clientOf(secret: Secret): ClientCertificate | string | undefined {
   return `Secret "${secret.metadata.name}" has only one of tls.crt and tls.key: a client certificate needs both`;
 }
 
-/** The credentials in a Secret by its keys, or why there are none. Never a value in the text. */
+/** Reads credentials by the keys of the Secret, or returns why there are none, without any value. */
 function credentialsOf(secret: Secret): JobCredentials | string {
   const dockerConfigJson = decoded(secret, '.dockerconfigjson');
   if (dockerConfigJson !== undefined) return { dockerConfigJson };
@@ -57,7 +57,7 @@ function credentialsOf(secret: Secret): JobCredentials | string {
   return `Secret "${secret.metadata.name}" has none of: username and password, .dockerconfigjson, token, accessKeyID and secretAccessKey, tls.crt and tls.key`;
 }
 
-/** The names of keys for S3: ours, those of the AWS tools' environment and of their files, and Flux's. */
+/** Key names for S3: ours, those of the AWS tools' environment and configuration files, and Flux's. */
 const s3Names = {
   accessKeyID: ['accessKeyID', 'accessKeyId', 'AWS_ACCESS_KEY_ID', 'aws_access_key_id', 'accesskey'],
   secretAccessKey: ['secretAccessKey', 'AWS_SECRET_ACCESS_KEY', 'aws_secret_access_key', 'secretkey'],
@@ -81,7 +81,7 @@ function s3KeysOf(secret: Secret): JobCredentials | undefined {
   };
 }
 
-/** The certificates to trust in a Secret of `tls.caSecretRef`, as PEM; undefined where it has none. */
+/** Returns the trusted certificates in a Secret of `tls.caSecretRef`, as PEM; undefined if it has none. */
 export function certificatesOf(secret: Secret): string | undefined {
   return decoded(secret, 'ca.crt');
 }

@@ -3,7 +3,7 @@ import { canonicalJson } from '#shared/base/meta';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { missingDigest as missing, secretTag } from '../plan/endpoint-use.ts';
 
-/** The conduit's own random key. `id` names it, without saying anything of its bytes. */
+/** The conduit's own random key. `id` names the key and reveals nothing about its bytes. */
 export interface DigestKey {
   id: string;
   bytes: Uint8Array;
@@ -16,7 +16,7 @@ export interface CredentialPatch {
   credentialDigest?: string | null;
 }
 
-/** The `data` (base64 values) of the Secrets that an Endpoint refers to; undefined where there is none. */
+/** The `data` (base64 values) of the Secrets that an Endpoint refers to; undefined for a Secret that does not exist. */
 export interface CredentialData {
   /** Of `secretRef`. */
   secret?: Readonly<Record<string, string>> | undefined;
@@ -25,12 +25,11 @@ export interface CredentialData {
 }
 
 /**
- * What track-credentials has to write of an Endpoint. The counter rises when the data of one of its Secrets differs from the last
- * seen, and never falls; a new key digests anew without raising it. `credentialDigest` is the digest of `secretRef`, and behind a
- * comma that of `tls.caSecretRef`. An authority that is seen for the first time raises nothing: it belongs to the Endpoint as it
- * was written, and before there were digests of authorities they were not counted. Each digest ends with a tag of its Secret's name: after
- * the Endpoint names another one, it shows that this has not been found yet. undefined when nothing has to be written. See
- * docs/decisions/0008-secret-generations.md.
+ * Returns the status that track-credentials writes to an Endpoint, or undefined if it is up to date. The counter rises when the data of a
+ * Secret differs from the last seen data, and never falls; a new key recomputes the digests without raising it. `credentialDigest` is the
+ * digest of `secretRef`, then a comma and the digest of `tls.caSecretRef`. The first sight of a certificate authority raises nothing: the
+ * authority belongs to the Endpoint as written, and earlier releases did not count authorities. Each digest ends with a tag of its Secret's
+ * name, which shows after an edit that the newly named Secret was not found yet. See docs/decisions/0008-secret-generations.md.
  */
 export function trackedCredentials(
   endpoint: Endpoint,
@@ -56,7 +55,7 @@ export function trackedCredentials(
 
 const nothing = { digest: missing, raised: false };
 
-/** The digest of one Secret after a look at it, and whether that counts as a change. One that has gone keeps its digest. */
+/** Returns the digest of a Secret after a look, and whether it counts as a change. A deleted Secret keeps its digest. */
 function looked(
   before: string | undefined,
   name: string,
@@ -66,13 +65,13 @@ function looked(
   if (data === undefined) return { digest: before ?? missing, raised: false };
   const digest = `${key.id}:${digestOf(data, key)}`;
   const isComparable = before === missing || before?.startsWith(`${key.id}:`) === true;
-  // The tag is no part of the comparison: digests of earlier releases have none.
+  // Compared without the tag: digests of earlier releases have none.
   const isSame = before === digest || before?.startsWith(`${digest}:`) === true;
   return { digest: `${digest}:${secretTag(name)}`, raised: isComparable && !isSame };
 }
 
 function digestOf(data: Readonly<Record<string, string>>, key: DigestKey): string {
-  // Of the bytes, not of their base64, which may be written in more than one way.
+  // Over the bytes, not their base64, which has more than one form.
   const plain = Object.entries(data).map(([name, value]) => [
     name,
     Buffer.from(value, 'base64').toString('hex'),

@@ -16,14 +16,14 @@ export type JobEndpoint = TypeOf<typeof endpoint>;
 const endpoint = object(
   { name: text, type: text, remoteURL: filledText },
   {
-    /** Hosts beside that of `remoteURL` that may get the credentials. */
+    /** Hosts, in addition to that of `remoteURL`, that may receive the credentials. */
     tokenHosts: list(text),
-    /** Hosts beside that of `remoteURL` that its server may lead to, without the credentials. */
+    /** Hosts, in addition to that of `remoteURL`, that its server may redirect to, without the credentials. */
     redirectHosts: list(text),
-    /** As PEM: `ca`, whom to trust; `certificate` and its `key`, what a server is shown that asks who comes. */
+    /** As PEM: `ca`, the trusted authorities; `certificate` and `key`, for servers that require a client certificate. */
     tls: object({}, { ca: text, certificate: text, key: text, insecureSkipVerify: flag, plainHTTP: flag }),
     credentials,
-    /** Of type `bundle`, as PEM: the private key that signs what is written, and the public keys of those whose writings are taken. */
+    /** For type `bundle`, as PEM: the private key that signs exports, and the public keys whose signatures imports accept. */
     keys: object({}, { sign: text, trust: text }),
   },
 );
@@ -37,18 +37,18 @@ const job = object(
     destination: endpoint,
   },
   {
-    /** What it has to fulfil, as JSON (`parsePolicies`): the policy of its type, or a list with those that are enforced. */
+    /** The policies to apply, as JSON (`parsePolicies`): the policy of its type, or a list that includes enforced policies. */
     policy: text,
-    /** True: the transfer is attested at the destination. */
+    /** True: an attestation of the transfer is written to the destination. */
     attest: flag,
-    /** True: every blob is looked for at the destination, although a manifest that lists it is there. */
+    /** True: every blob is looked for at the destination, even below a manifest that exists there. */
     verify: flag,
   },
 );
 
 /**
- * Reads a Job. Fields that it does not know are ignored: a newer conduit may have written them. Throws Invalid, which
- * names the field and what to do, and quotes nothing of the text: it holds credentials.
+ * Parses a Job. Unknown fields are ignored: a newer release may have written them. Throws Invalid, which names the field and what to do,
+ * and quotes nothing of the text, which holds credentials.
  */
 export function parseJob(json: string): Job {
   try {

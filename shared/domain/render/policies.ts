@@ -3,15 +3,15 @@ import { textDigest } from '../values/hash.ts';
 import { filledText, list, object } from '../values/shape.ts';
 import { parsePolicy, type TransferPolicy } from './policy.ts';
 
-/** A policy as text, with who asks for it, for people. */
+/** A policy as text, with its origin for people. */
 export interface PolicyText {
   from: string;
   text: string;
 }
 
-/** One of the policies of a job: all have to be fulfilled. */
+/** One of the policies of a job: all of them must hold. */
 export interface JobPolicy {
-  /** Absent for the policy of the artifact's type alone. */
+  /** Absent if the only policy is that of the artifact's type. */
   from?: string;
   /** SHA-256 of its text. */
   digest: string;
@@ -21,8 +21,8 @@ export interface JobPolicy {
 const texts = list(object({ from: filledText, text: filledText }));
 
 /**
- * The policies of a job as one text. That of the type alone stands as it is. With others it is a list, which a worker of an earlier release refuses
- * to read: it moves nothing, where it would pass over a field that it does not know.
+ * Encodes the policies of a job. A type's policy alone is encoded as it is. Several are encoded as a list, which workers of earlier releases
+ * refuse to parse: they transfer nothing, whereas an unknown field would be ignored.
  */
 export function policiesText(
   ofType: PolicyText | undefined,
@@ -34,7 +34,7 @@ export function policiesText(
   return JSON.stringify(all);
 }
 
-/** Returns what `policiesText` has put together. Throws Invalid for a list that is not one of policies. */
+/** Decodes the result of `policiesText`. Throws Invalid for any other list. */
 export function policyTexts(json: string): (Pick<PolicyText, 'text'> & Partial<PolicyText>)[] {
   if (!json.trimStart().startsWith('[')) return [{ text: json }];
   let value: unknown;
@@ -48,7 +48,7 @@ export function policyTexts(json: string): (Pick<PolicyText, 'text'> & Partial<P
   return found;
 }
 
-/** Reads the policies of a job. Throws Invalid, which names the policy and its field. */
+/** Parses the policies of a job. Throws Invalid, which names the policy and its field. */
 export function parsePolicies(json: string): JobPolicy[] {
   return policyTexts(json).map(({ from, text }) => {
     if (from === undefined) return { digest: textDigest(text), policy: parsePolicy(text) };

@@ -5,7 +5,7 @@ import { durationProblem } from '../values/causes.ts';
 import { parseDuration } from '../values/duration.ts';
 import { filledText, flag, list, type Shape, someOf, type TypeOf } from '../values/shape.ts';
 
-/** Characters of the JSON: every ArtifactWorkflow and Workflow of the type holds it. */
+/** Characters of the JSON: every ArtifactWorkflow and Workflow of the type contains a copy. */
 export const longestPolicy = 16_384;
 const mostKeys = 20;
 const mostPatterns = 100;
@@ -13,10 +13,10 @@ const longestPatternOfPolicy = 255;
 const longestIdentity = 1000;
 const mostIgnored = 500;
 
-/** What an artifact has to fulfil before it is moved (docs/extending.md). `maxAgeMs` in milliseconds. */
+/** The conditions that an artifact must fulfil before it is transferred (docs/extending.md). `maxAgeMs` in milliseconds. */
 export type TransferPolicy = Omit<TypeOf<typeof rules>, 'maxAge'> & { maxAgeMs?: number };
 
-/** What is known to be wrong with an artifact; see VulnerabilityRule of shared/transfer. */
+/** Matches known vulnerabilities of an artifact; see VulnerabilityRule of shared/transfer. */
 const vulnerabilityRule = someOf({
   max: someOf({ critical: count, high: count, medium: count, low: count, unknown: count }),
   ignored: bounded(list(identifier), mostIgnored),
@@ -40,7 +40,7 @@ const rules = someOf({
 });
 
 /**
- * Reads a policy. A field that it does not know is refused: a rule with a mistyped name would let everything pass. Throws Invalid, which
+ * Parses a policy. Unknown fields are refused: a misspelt rule would let everything pass. Throws Invalid, which
  * names the field.
  */
 export function parsePolicy(json: string): TransferPolicy {
@@ -65,7 +65,7 @@ function requiredSigners(value: unknown, path: string) {
   const given = signerRule(value, path);
   const { anyOf, allOf, trustedRoot } = given;
   const all = [...(anyOf ?? []), ...(allOf ?? [])];
-  // By itself it would let everything pass.
+  // An empty rule would let everything pass.
   if (all.length === 0) throw wrong(path, 'an object with anyOf or allOf');
   if (trustedRoot === undefined && all.some((each) => typeof each !== 'string'))
     throw wrong(
@@ -75,7 +75,7 @@ function requiredSigners(value: unknown, path: string) {
   return given;
 }
 
-/** A key, or who has a certificate. */
+/** A public key, or the identity in a certificate. */
 function signer(value: unknown, path: string): string | { identity: string; issuer: string } {
   if (typeof value !== 'object' || value === null) return publicKey(value, path);
   const { identity, issuer } = identityRule(value, path);
@@ -83,7 +83,7 @@ function signer(value: unknown, path: string): string | { identity: string; issu
   throw wrong(path, 'a public key as PEM, or an object with identity and issuer');
 }
 
-/** A name in a certificate. That of an issuer is no pattern. */
+/** A name in a certificate. The name of an issuer is not a pattern. */
 function name(isPattern: boolean): Shape<string> {
   return (value, path) => {
     const text = filledText(value, path);
@@ -109,14 +109,14 @@ function wrong(path: string, expected: string): ArcError {
 
 function bounded<T>(shape: Shape<T[]>, most: number): Shape<T[]> {
   return (value, path) => {
-    // Counted first: each item costs something to check.
+    // Bounded first: checking an item takes time.
     if (!Array.isArray(value) || value.length === 0 || value.length > most)
       throw wrong(path, `a list of 1 to ${most} items`);
     return shape(value, path);
   };
 }
 
-/** Compared with names in lower case. */
+/** Compared with lower-case names. */
 function pattern(value: unknown, path: string): string {
   const text = filledText(value, path);
   if (text.length <= longestPatternOfPolicy && !/[\sA-Z]|:\/\//.test(text)) return text;
@@ -156,7 +156,7 @@ function age(value: unknown, path: string): number {
 
 const pemForm = /^\s*-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/;
 
-/** A key as `cosign public-key` prints it. Node would make the public key of a private one too, which nobody should write here. */
+/** A key as `cosign public-key` prints it. A private key is refused, although Node would derive its public key: it must not be written here. */
 function publicKey(value: unknown, path: string): string {
   const pem = filledText(value, path);
   if (!pemForm.test(pem))

@@ -24,7 +24,7 @@ import { accessOf, certificatesOf } from './access.ts';
 import type { Job, JobEndpoint } from './job.ts';
 import { policiesText } from './policies.ts';
 
-/** What an ArtifactWorkflow refers to, as far as it exists. Endpoints are absent where it names none (made by hand). */
+/** The existing objects that an ArtifactWorkflow refers to. An ArtifactWorkflow made by hand may name no Endpoints. */
 export interface RenderInputs {
   source?: Endpoint | undefined;
   destination?: Endpoint | undefined;
@@ -33,30 +33,31 @@ export interface RenderInputs {
   /** The Secrets of `tls.caSecretRef`, with the PEM under `ca.crt`. */
   sourceCa?: Secret | undefined;
   destinationCa?: Secret | undefined;
-  /** Those whose policies are enforced on it (`policyTypes`). */
+  /** The types whose policies are enforced (`policyTypes`). */
   types?: readonly ArtifactType[];
   settings?: Settings;
-  /** The template that runs it, if it applies policies. */
+  /** Its template, if that applies policies. */
   applyingTemplates?: readonly string[];
 }
 
-/** `stale`: an Endpoint has moved on, the Order has to plan anew. `waiting`: something is missing or unusable as yet. */
+/** `stale`: an Endpoint has changed, so the Order has to be planned again. `waiting`: an input is missing or not usable yet. */
 export type Rendering = { secret: Secret } | { stale: string } | { waiting: Hold };
 
-/** True while a rendered Secret has a use: not once its ArtifactWorkflow has ended for good, or is cancelled. */
+/** True while the rendered Secret is needed: until its ArtifactWorkflow has finished or is cancelled. */
 export function needsConfiguration(workflow: ArtifactWorkflow): boolean {
   return !isDeleting(workflow) && !isFinished(workflow) && workflow.spec.cancel !== true;
 }
 
-/** `status.configReason` of one whose Secret has been looked for and removed. */
+/** `status.configReason` after the Secret was removed. */
 export const configurationRemoved = 'Removed';
 
-/** The longest that a function may be at work on one event, ms: the timeout of the Triggers. */
+/** Maximum duration of one delivery, ms: the timeout of the Triggers. */
 const longestDelivery = 60_000;
 
 /**
- * When to look for a Secret that the status does not name, in Unix milliseconds: whoever has created it may have ended before the status said so,
- * and the ArtifactWorkflow been cancelled then. In every other case the status has named it before the end. undefined: never, or it was done.
+ * Returns when to look for a Secret that the status does not name, in Unix milliseconds: a function may have crashed between creating the
+ * Secret and recording it, before the ArtifactWorkflow was cancelled. In all other cases the status names the Secret. undefined: never, or
+ * done already.
  */
 export function leftoverAt(workflow: ArtifactWorkflow): number | undefined {
   const { phase, completionTime, configReason } = workflow.status ?? {};
@@ -65,7 +66,7 @@ export function leftoverAt(workflow: ArtifactWorkflow): number | undefined {
   return (instantOf(completionTime) ?? 0) + longestDelivery;
 }
 
-/** The Secret that configures one transfer: a Job under `job.json`, named like its ArtifactWorkflow and owned by it. */
+/** Renders the Secret that configures one transfer: a Job under `job.json`, with the name of its ArtifactWorkflow and owned by it. */
 export function renderConfiguration(workflow: ArtifactWorkflow, inputs: RenderInputs): Rendering {
   const source = side(workflow, {
     prefix: 'src',
@@ -83,7 +84,7 @@ export function renderConfiguration(workflow: ArtifactWorkflow, inputs: RenderIn
     secret: inputs.destinationSecret,
     ca: inputs.destinationCa,
   });
-  // Stale outranks waiting: what is missing may belong to an Endpoint as it was.
+  // Stale outranks waiting: the missing input may belong to an outdated Endpoint.
   for (const found of [source, destination]) if ('stale' in found) return found;
   const enforced = enforcedOn(workflow, inputs);
   if ('waiting' in enforced) return enforced;
@@ -103,8 +104,8 @@ export function renderConfiguration(workflow: ArtifactWorkflow, inputs: RenderIn
 }
 
 /**
- * The policies that are enforced on it, whoever made it and whatever it says: a job is the one way to credentials. Why it may not be moved,
- * where that is so.
+ * Returns the policies that are enforced on an ArtifactWorkflow, whoever made it: the job is its only way to credentials. Returns a hold where
+ * they forbid the transfer.
  */
 function enforcedOn(
   { metadata, spec }: ArtifactWorkflow,
@@ -129,7 +130,7 @@ function artifactOf({ spec }: ArtifactWorkflow): Job['artifact'] {
   };
 }
 
-/** Unread: the worker reads it, and moves nothing where it cannot. */
+/** Not parsed here: the worker parses it, and transfers nothing if it cannot. */
 function policyOf(
   { spec: { type, parameters = [] } }: ArtifactWorkflow,
   enforced: readonly EnforcedPolicy[],
@@ -144,7 +145,7 @@ function policyOf(
   return { ...(policy !== undefined && { policy }), ...(attest === 'true' && { attest: true }) };
 }
 
-/** Also where the force is asked of the ArtifactWorkflow itself, and not of its Order. */
+/** True also if the force was requested on the ArtifactWorkflow itself instead of on its Order. */
 function isVerified({ metadata, spec }: ArtifactWorkflow): boolean {
   const isForced = unixSeconds(metadata.annotations?.[annotations.forceAt]) > 0;
   return spec.verify !== undefined || (isForced && spec.cron === undefined);

@@ -4,8 +4,8 @@ import { transition } from '../lifecycle/transition.ts';
 
 type Verdict = Record<'Ready' | 'Reconciling' | 'Stalled', boolean>;
 
-// After kstatus (cli-utils, pkg/kstatus): Reconciling=True reads "in progress", Stalled=True "failed", else Ready decides.
-// A scheduled Order is as current as it can be, unless another of its artifacts has failed; a suspended or cancelled one is neither failed nor done.
+// kstatus (cli-utils, pkg/kstatus): Reconciling=True means "in progress", Stalled=True "failed", else Ready decides.
+// A scheduled Order is Current unless an artifact without schedule has failed; a suspended or cancelled Order is neither failed nor done.
 const verdicts: Record<OrderPhase, Verdict> = {
   Pending: { Ready: false, Reconciling: true, Stalled: false },
   Running: { Ready: false, Reconciling: true, Stalled: false },
@@ -20,11 +20,11 @@ interface Standing {
   phase: OrderPhase;
   reason: string;
   message: string;
-  /** An artifact has failed for good, or is Invalid. */
+  /** True if an artifact has failed for good or is Invalid. */
   hasFailed?: boolean;
 }
 
-/** Ready, Reconciling and Stalled for a phase; a condition whose status has not changed keeps its transition time. */
+/** Returns Ready, Reconciling and Stalled for a phase; a condition whose status is unchanged keeps its transition time. */
 export function conditionsFor(
   { phase, reason, message, hasFailed = false }: Standing,
   generation: number | undefined,

@@ -12,11 +12,11 @@ import { type Refusals, refusalFor } from '../plan/refusals.ts';
 import { largestOrderStatus, longestDigest, longestMessage, shortestMessage } from '../values/limits.ts';
 import { brief, cut } from '../values/text.ts';
 
-/** What one artifact may take in an Order's status, so that the whole object can be stored. */
+/** Size limits of one artifact's entry, so that the whole Order fits into the store. */
 export interface EntryBudget {
-  /** Most bytes of a message, as JSON prints it. */
+  /** Maximum bytes of a message, in JSON. */
   messageBytes: number;
-  /** Whether names, digest, attempts and a first revision are shown; phase, index and completion time always are. */
+  /** True if names, digest, attempts and a first revision are included; phase, index and completion time always are. */
   details: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface EntryBudget {
 export const fixedBytes = 150;
 export const detailBytes = 280;
 
-/** The budget of each entry of an Order of so many artifacts; the same for all, whatever their messages. */
+/** Returns the budget of each entry of an Order with this many artifacts, independent of their messages. */
 export function entryBudget(artifacts: number): EntryBudget {
   const each = largestOrderStatus / Math.max(1, artifacts);
   const details = each >= fixedBytes + detailBytes + 2 * shortestMessage;
@@ -32,33 +32,33 @@ export function entryBudget(artifacts: number): EntryBudget {
   return { details, messageBytes: Math.max(shortestMessage, Math.min(longestMessage, left)) };
 }
 
-/** What an Order's status shows of an ArtifactWorkflow: while two states of it have the same, roll-up-order has nothing to do. */
+/** Returns the part of an ArtifactWorkflow that its Order's status shows: if two states agree in it, roll-up-order has nothing to do. */
 export function shownOf(workflow: ArtifactWorkflow): unknown {
-  // Its name and revision are the same as long as it lives: they are no reason of their own to write.
+  // Name and revision never change: they alone are no reason for a write.
   const { artifactWorkflow: _name, revision: _revision, ...shown } = fromWorkflow(workflow);
   return [shown, isStoppedByDeletion(workflow), workflow.status?.startTime ?? null];
 }
 
-/** True while its Order has nothing to say of an ArtifactWorkflow but that its Workflow is being prepared or started. */
+/** True while the only news about an ArtifactWorkflow is that its Workflow is being prepared or started. */
 export function isSettingOut(workflow: ArtifactWorkflow): boolean {
   const { reason } = holdOf(workflow) ?? {};
   return reason === 'Preparing' || reason === 'Starting';
 }
 
-/** What an entry depends on beside the artifact itself. */
+/** The inputs of an entry, in addition to the artifact. */
 export interface EntryContext {
-  /** The former entry. */
+  /** The previous entry. */
   before: ArtifactStatus | undefined;
-  /** True while the Order is being deleted: nothing more is made. */
+  /** True while the Order is being deleted: nothing is created any more. */
   isGoing?: boolean;
   refusals: Refusals;
-  /** By roll-up-order's clock, as is `before.since`. */
+  /** By roll-up-order's clock, like `before.since`. */
   now: Date;
 }
 
 /**
- * The entry of one artifact in the Order's status. While the artifact is held up for the same reason, the time since when stays; what needs
- * a person for longer than `patienceMs` is Invalid.
+ * Returns the entry of one artifact in the Order's status. `since` is preserved while the artifact is held for the same reason; a hold that
+ * needs a person turns Invalid after `patienceMs`.
  */
 export function entryFor(
   current: CurrentVersion,
@@ -69,7 +69,7 @@ export function entryFor(
   return entry.reason === undefined ? entry : sinceWhen(entry, before, now);
 }
 
-/** `otherwise`: what holds up an artifact without an ArtifactWorkflow where nothing else does. */
+/** `otherwise`: the hold of an artifact without an ArtifactWorkflow, if it has no other. */
 function plainEntry(
   { artifact, workflow, recorded }: CurrentVersion,
   refusals: Refusals,
@@ -78,7 +78,7 @@ function plainEntry(
   const artifactIndex = artifact.index;
   const common = { artifactIndex, ...(artifact.name === undefined ? {} : { name: artifact.name }) };
   if (recorded) {
-    // The user may have given it another name since.
+    // The user may have renamed the artifact since.
     const { name: _former, ...end } = recorded;
     return { ...end, ...common };
   }
@@ -91,7 +91,7 @@ function plainEntry(
   return { ...common, phase: 'Pending', ...(hold ?? otherwise) };
 }
 
-/** While the Order has taken its cancel back, and decompose-order has not yet told the ArtifactWorkflow, it is no end of this Order. */
+/** While the Order has undone its cancel and decompose-order has not yet updated the ArtifactWorkflow, Cancelled is not an end. */
 function isCancelledByOrder(workflow: ArtifactWorkflow): boolean {
   return (
     phaseOf(workflow) === 'Cancelled' &&
@@ -103,7 +103,7 @@ function sinceWhen(entry: ArtifactStatus, before: ArtifactStatus | undefined, no
   const { reason, message } = entry;
   const same = before?.reason === reason && (!isAbsence(reason) || before?.message === message);
   const began = same ? instantOf(before?.since) : undefined;
-  // Another pod of roll-up-order may have written a time that is still to come here.
+  // Another replica of roll-up-order may have written a time in the future of this clock.
   const since = began === undefined || began > now.getTime() ? now.getTime() : began;
   const lasts = same && (before?.phase === 'Invalid' || now.getTime() >= patienceEnd(since));
   const isInvalid = isWrong(reason) || (needsPerson(reason) && lasts);
@@ -123,7 +123,7 @@ function fromWorkflow(workflow: ArtifactWorkflow): Omit<ArtifactStatus, 'artifac
   return {
     phase,
     ...(message && phase !== 'Succeeded' ? { message } : {}),
-    // What is cancelled has not finished: its entry is no record of an end.
+    // A cancelled artifact has not finished: its entry records no end.
     ...(!isFinalPhase(phase) || phase === 'Cancelled' || status.completionTime === undefined
       ? {}
       : { completionTime: status.completionTime }),
@@ -144,7 +144,7 @@ function countedOf(workflow: ArtifactWorkflow): Partial<ArtifactStatus> {
 }
 
 function runningOf(phase: string, { progress = '0/1', startTime }: ArtifactWorkflowStatus) {
-  // A schedule has started long before its run has.
+  // A schedule has started long before its run.
   return { progress, ...(phase === 'Running' && startTime !== undefined ? { since: startTime } : {}) };
 }
 

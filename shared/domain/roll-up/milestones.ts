@@ -5,12 +5,12 @@ import { currentWorkflow, isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { shortHash } from '../values/hash.ts';
 
-/** A turn in the life of one object that subscribers get an event for. */
+/** A milestone in the life of one object, of which subscribers get an event. */
 export interface Milestone<Name extends string> {
   name: Name;
-  /** Identifies the time: unique together with the object's uid and the name. */
+  /** Identifies the occurrence: unique together with the object's uid and the name. */
   occurrence: string;
-  /** What `status.announced` holds once it was announced. */
+  /** The value of `status.announced` after its announcement. */
   announced: string;
   time: Date;
 }
@@ -35,7 +35,7 @@ export function isAnnounced(object: KubeObject): object is KubeObject & Announce
   return object.kind === 'Order' || object.kind === 'ArtifactWorkflow';
 }
 
-/** The milestones of an object that its status shows and that were not announced, in their order; `since` as for `orderMilestones`. */
+/** Returns the milestones that an object's status shows and that were not announced, in order; `since` as for `orderMilestones`. */
 function milestones(
   object: Announced,
   now: Date,
@@ -46,13 +46,14 @@ function milestones(
     : artifactMilestones(object as ArtifactWorkflow, now, since);
 }
 
-/** What `status.announced` is to hold while nothing is left to announce; '' for none. */
+/** Returns the value of `status.announced` when nothing is left to announce; '' for none. */
 export function lastMilestone(object: Announced): string {
   return milestones(object, new Date(0), '').at(-1)?.announced ?? '';
 }
 
 /**
- * What the first write of a status says was announced: what it showed before. A status of an earlier version does not say, and is not announced again.
+ * Returns `announced` for the first write of a status: the milestones that it showed before count as announced. A status of an earlier release
+ * does not record them, and is not announced again.
  */
 export function firstAnnounced(object: KubeObject): { announced?: string } {
   if (!isAnnounced(object) || object.status?.announced !== undefined) return {};
@@ -60,11 +61,11 @@ export function firstAnnounced(object: KubeObject): { announced?: string } {
 }
 
 /**
- * The milestones of an Order that its status shows and that were not announced, in their order. Every generation is accepted, and every end counts:
- * after an edit, a new credential or a force there is another one. An Order without artifacts is accepted and has no end. The
- * deletion of an Order is a new generation too, but not a milestone.
+ * Returns the milestones that an Order's status shows and that were not announced, in order. Every generation is accepted, and every end counts:
+ * an edit, a new credential or a force leads to another end. An Order without artifacts is accepted and never completed. The
+ * deletion of an Order is a new generation but not a milestone.
  *
- * @param since what `status.announced` held after the last one; undefined where nothing is known of that: then none is due
+ * @param since `status.announced` after the last announcement; undefined if unknown: then nothing is due
  */
 export function orderMilestones(
   order: Order,
@@ -78,15 +79,15 @@ export function orderMilestones(
   const end = endOf(order.status ?? {});
   return [
     ...(isAccepted ? [] : [milestone('accepted' as const, generation, now)]),
-    // The artifacts ended before this generation was accepted: for this generation they end now.
+    // The artifacts ended before this generation was accepted, so for this generation they end now.
     ...(end === undefined || end.announced === since ? [] : [isAccepted ? end : { ...end, time: now }]),
   ];
 }
 
-/** The end that a status shows: the time when the last artifact ended, or later, when no artifact was left to run but those on a schedule. */
+/** Returns the end that a status shows: when the last artifact ended, or when no artifact but scheduled ones was left to run. */
 function endOf(status: OrderStatus): Milestone<OrderMilestone> | undefined {
   const { phase, conditions = [], completionTime, counts } = status;
-  // An Order without artifacts has completed nothing.
+  // An Order without artifacts has nothing to complete.
   if (counts?.total === 0) return undefined;
   if (phase === 'Scheduled' || phase === 'Running') return failureBesideSchedules(status);
   if (phase !== 'Succeeded' && phase !== 'Failed') return undefined;
@@ -97,7 +98,7 @@ function endOf(status: OrderStatus): Milestone<OrderMilestone> | undefined {
   return endAt(status, name, latest);
 }
 
-/** A failure of the other artifacts. With each run of a schedule phase and conditions come and go: what has ended says when. */
+/** Returns the failure of artifacts without schedule. Phase and conditions change with every run of a schedule: the counts tell when it failed. */
 function failureBesideSchedules(status: OrderStatus): Milestone<OrderMilestone> | undefined {
   const { counts, artifactWorkflows: entries = {} } = status;
   if (!counts || counts.failed + counts.invalid === 0) return undefined;
@@ -111,7 +112,7 @@ function failureBesideSchedules(status: OrderStatus): Milestone<OrderMilestone> 
   return endAt(status, 'failed', latest);
 }
 
-/** Kubernetes' times are in whole seconds: what had ended tells two ends within one second apart. */
+/** Kubernetes' times have whole seconds: the counts tell two ends within one second apart. */
 function endAt(
   { artifactWorkflows: entries = {}, observedGeneration = 1 }: OrderStatus,
   name: 'completed' | 'failed',
@@ -125,8 +126,8 @@ function endAt(
 }
 
 /**
- * The milestones of an artifact that its status shows and that were not announced, in their order: its Workflow runs, has succeeded, or has failed
- * and no attempt will follow.
+ * Returns the milestones that an artifact's status shows and that were not announced, in order: its Workflow runs, has succeeded, or has failed
+ * with no further attempt.
  *
  * @param since as for `orderMilestones`
  */
@@ -148,7 +149,7 @@ export function artifactMilestones(
     ...(standing === 'started' ? [] : [milestone(standing, occurrence, timeOf(completionTime, now))]),
   ];
   const known = shown.findIndex(({ announced }) => announced === since);
-  // An attempt that has ended one way and then another started only once.
+  // An attempt whose end was corrected started only once.
   const isEndKnown = known < 0 && since.split('/', 1)[0] === occurrence;
   return isEndKnown ? shown.filter(({ name }) => name !== 'started') : shown.slice(known + 1);
 }
@@ -157,14 +158,14 @@ function standingOf(workflow: ArtifactWorkflow): ArtifactMilestone | undefined {
   const phase = phaseOf(workflow);
   if (phase === 'Running') return 'started';
   if (phase === 'Succeeded') return 'succeeded';
-  // A version that was replaced or cancelled was stopped on purpose: it has not failed.
+  // A version that was superseded or cancelled was stopped on purpose: it has not failed.
   if (phase === 'Cancelled') return undefined;
   return isFinalPhase(phase) && isFinished(workflow) && !isDeleting(workflow) ? 'failed' : undefined;
 }
 
 /**
- * For a schedule: the last run. Argo starts none while another runs, and counts how they end. `announced` holds the run and both counts, so that
- * one end is never taken for the other.
+ * The milestones of a schedule: those of its last run. Argo starts no run while another one runs, and counts their ends. `announced` holds the
+ * run and both counts, so that no end is taken for another.
  */
 function runMilestones(
   { lastScheduled, activeWorkflowRef, succeeded = 0, failed = 0 }: ArtifactWorkflowStatus,
@@ -176,7 +177,7 @@ function runMilestones(
   const scheduled = timeOf(lastScheduled, new Date(0));
   const run = isoSeconds(scheduled.getTime());
   const found: Milestone<ArtifactMilestone>[] = [];
-  // A CronWorkflow that was created again counts from zero: its ends have another id than those of the former one.
+  // A recreated CronWorkflow counts from zero: its ends need ids that differ from those of its predecessor.
   const countOf = (count: number, known: number) => (count < known ? `${run}/${count}` : String(count));
   if (failed > 0 && failed !== knownFailed)
     found.push(

@@ -2,11 +2,11 @@ import { largestObjectBytes } from '#shared/base/meta';
 import type { Order } from '../kinds/order.ts';
 import { detailBytes, entryBudget, fixedBytes } from './entry.ts';
 
-// A generation in a map, with its quotes and commas; the Order's message, times and conditions.
+// A generation in a map, with quotes and commas; the Order's message, times and conditions.
 const generationBytes = 20;
 const textBytes = 5_120;
 
-/** Most bytes that the status of an Order with these artifacts may come to take: its entries, two maps by Endpoint, texts and counts. */
+/** Returns the largest status that an Order with these artifacts can get, in bytes: entries, two maps by Endpoint, texts and counts. */
 export function orderStatusRoom({ spec }: Order): number {
   const artifacts = spec.artifacts ?? [];
   const { details, messageBytes } = entryBudget(artifacts.length);
@@ -19,8 +19,8 @@ export function orderStatusRoom({ spec }: Order): number {
 }
 
 /**
- * How many artifacts an Order that is too large has to give up, which takes `bytes` as stored without its status. Undefined where no
- * number of artifacts is the cause.
+ * Says how many artifacts an Order that is too large has to give up; `bytes` is its stored size without the status. undefined if the number of
+ * artifacts is not the cause.
  */
 export function orderSplit(order: Order, bytes: number): string | undefined {
   const artifacts = order.spec.artifacts ?? [];

@@ -1,10 +1,10 @@
 /**
- * The least time in milliseconds between two status writes of an Order: it grows with the number of artifacts, because so
- * does each write, and with the time the run has taken, so that a run of any length costs about 20 writes. The writes
- * that count, of the first status and of the last, need not wait for it.
+ * Returns the minimum time in milliseconds between two status writes of an Order. It grows with the number of artifacts, as the size of a
+ * write does, and with the duration of the run, so that a run of any length costs about 20 writes. The first status and the
+ * last are exempt.
  */
 export function rollUpInterval(artifacts: number, elapsedMs: number): number {
-  // Nobody reads news of many artifacts more than twice a second. One artifact makes few.
+  // Two updates per second are enough for many artifacts. A single artifact has few updates.
   const bySize = artifacts <= 1 ? 0 : Math.min(5_000, Math.max(artifacts * 2, Math.min(500, artifacts * 50)));
   const byTime = Math.min(
     artifacts <= 10 ? 30_000 : 300_000,

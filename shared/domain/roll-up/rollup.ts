@@ -15,9 +15,9 @@ import { conditionsFor } from './conditions.ts';
 import { type EntryBudget, entryBudget, entryFor } from './entry.ts';
 
 /**
- * The Order's status, computed from its plan and its ArtifactWorkflows. Deterministic: while nothing that it shows has
- * changed it equals the status in `order`, times included, so that no write is made. Its size is bounded: 5,000
- * artifacts stay under 0.9 MiB whatever they say.
+ * Returns the Order's status, computed from its plan and its ArtifactWorkflows. Deterministic: unless something that it shows has changed,
+ * it equals the status in `order`, times included, so that nothing is written. Its size is bounded: 5,000 artifacts stay under
+ * 0.9 MiB, whatever their messages.
  */
 export function rollUp(
   order: Order,
@@ -62,16 +62,16 @@ export function rollUp(
   return { ...status, conditions: [...(status.conditions ?? []), ...kept] };
 }
 
-/** What an Order's status lacks, in a phrase, and how soon that matters. */
+/** What an Order's status lacks, in a phrase, and how urgent the update is. */
 export interface Staleness {
   why: string;
-  /** True where nobody waits for it: a Workflow has been prepared or submitted, and most of them run in a moment. */
+  /** True if the update can wait: a Workflow was prepared or submitted, and most Workflows run a moment later. */
   isMinor: boolean;
 }
 
 /**
- * What the status of an Order lacks; undefined where `rollUp` would write nothing. `order` may lack the texts of its conditions, and `children`
- * their parameters: the status names its inputs, and shows the rest by its entries. An Order that is being deleted is rolled up once.
+ * Returns what the status of an Order lacks; undefined if `rollUp` would write nothing. `order` may lack the texts of its conditions, and
+ * `children` their parameters: the status names its inputs and shows the rest in its entries. An Order being deleted is rolled up once.
  */
 export function staleness(
   order: Order,
@@ -106,7 +106,7 @@ export function staleness(
   return isOver ? stale('nothing has been refused for a while') : undefined;
 }
 
-/** When time alone makes the status of an Order stale, in Unix milliseconds: a wait becomes Invalid, a condition has had its time. */
+/** Returns when time alone makes the status of an Order stale, in Unix milliseconds: a hold turns Invalid, a condition is dropped. */
 export function staleAt({ metadata, status = {} }: Order): number | undefined {
   if (metadata.deletionTimestamp !== undefined) return undefined;
   const refused = deliveryOf(status.conditions);
@@ -118,7 +118,7 @@ export function staleAt({ metadata, status = {} }: Order): number | undefined {
   return Number.isFinite(first) ? first : undefined;
 }
 
-/** True though the clock of whoever asks may be behind the one that wrote since when. */
+/** Ignores `since`: the clock of the caller may be behind the clock that wrote it. */
 function isShown({ since: _since, ...entry }: ArtifactStatus, before: ArtifactStatus | undefined): boolean {
   if (before === undefined) return false;
   const { since: _before, ...shown } = before;
@@ -165,7 +165,7 @@ function countsOf(entries: readonly ArtifactStatus[]): OrderCounts {
     failed: 0,
     cancelled: 0,
   };
-  // An artifact on a schedule counts as running only while a run of it does: such a run shows progress.
+  // A scheduled artifact counts as running only during a run, which shows progress.
   for (const { phase, progress } of entries) {
     counts[phase === 'Active' && progress !== undefined ? 'running' : (countOf[phase] ?? 'pending')] += 1;
   }
@@ -186,7 +186,7 @@ function phaseOf(
   return counts.succeeded + counts.failed > 0 ? 'Running' : 'Pending';
 }
 
-/** A failure beside artifacts that were cancelled one by one is still news; once the whole Order is cancelled it is not. */
+/** A failure beside artifacts that were cancelled one by one still counts; after the whole Order was cancelled it does not. */
 function endedPhase({ spec }: Order, counts: OrderCounts): OrderPhase {
   if (counts.cancelled > 0 && (spec.cancel === true || !hasFailed(counts))) return 'Cancelled';
   return hasFailed(counts) ? 'Failed' : 'Succeeded';
@@ -213,18 +213,18 @@ function messageOf(phase: OrderPhase, counts: OrderCounts, { entry, others }: He
   const why = cut(entry.message ?? entry.phase, longestQuotedMessage);
   const since = entry.since === undefined ? '' : ` (since ${entry.since})`;
   const more = others === 0 ? '' : `, and ${others} more`;
-  // The Order itself is suspended, which has been said.
+  // The summary already says that the Order itself is suspended.
   if (held && entry.reason === 'Suspended') return summary + held;
   return `${summary}${held}; artifact ${entry.artifactIndex}${label}: ${why}${since}${more}`;
 }
 
-/** The artifact that the Order's message quotes, and how many others are in the same plight. */
+/** The artifact that the Order's message quotes, and how many others are held for the same reason. */
 interface Headline {
   entry?: ArtifactStatus;
   others: number;
 }
 
-/** The first of those that need a person; where there is none, the first of those that wait. */
+/** Returns the first artifact that needs a person; without one, the first that waits. */
 function headlineOf(entries: readonly ArtifactStatus[]): Headline {
   const plights = [
     ({ phase }: ArtifactStatus) => ['invalid', 'failed'].includes(countOf[phase] ?? ''),
@@ -239,7 +239,7 @@ function headlineOf(entries: readonly ArtifactStatus[]): Headline {
   return { others: 0 };
 }
 
-/** The reason of the conditions: what the Order waits for where nothing of it runs, else its phase. */
+/** Returns the reason of the conditions: the hold if nothing of the Order runs, else its phase. */
 function reasonOf(phase: OrderPhase, counts: OrderCounts, { entry }: Headline): string {
   if (counts.total === 0) return 'NoArtifacts';
   if (phase === 'Scheduled' && hasFailed(counts)) return entry?.reason ?? 'Failed';

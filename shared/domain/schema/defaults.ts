@@ -1,7 +1,7 @@
 import { isRecord, type Json } from '#shared/base/meta';
 import type { Schema } from './schema.ts';
 
-/** The value with the defaults of its schema where it leaves fields out, at every level. The value given is not changed. */
+/** Returns a copy of the value with the defaults of its schema filled in at every level. */
 export function withSchemaDefaults(schema: Schema, value: Record<string, Json>): Record<string, Json> {
   return filled(schema, value) as Record<string, Json>;
 }

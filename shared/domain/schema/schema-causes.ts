@@ -13,7 +13,7 @@ const isText: Check = (value) => typeof value === 'string';
 const isAny: Check = () => true;
 const types = ['object', 'array', 'string', 'integer', 'number', 'boolean'];
 
-/** Every keyword, and what its value must be. A keyword that is not here would be ignored, so it is refused. */
+/** Every keyword with the check of its value. Other keywords would be ignored, so they are refused. */
 const keywords: Record<keyof Schema | 'description' | 'title' | 'example' | 'format', Check> = {
   type: (value) => types.includes(String(value)),
   properties: isRecord,
@@ -44,8 +44,8 @@ const keywords: Record<keyof Schema | 'description' | 'title' | 'example' | 'for
 };
 
 /**
- * What is wrong with the schema of a type: keywords that are unknown or have a wrong value, a part without a type, a pattern that
- * cannot be read, a default that does not fit. `matches` compiles patterns, and throws for those that it cannot read.
+ * Returns what is wrong with the schema of a type: unknown keywords or wrong values, a part without a type, an invalid pattern, a default that
+ * does not fit. `matches` compiles patterns, and throws for invalid ones.
  */
 export function schemaCauses(field: string, schema: unknown, matches: PatternMatcher): Cause[] {
   if (schema === undefined) return [];

@@ -1,8 +1,8 @@
 import { isRecord } from '#shared/base/meta';
 
 /**
- * The OpenAPI v3 schema of an artifact's spec, as a type states it: structural as Kubernetes defines it for custom resources, without CEL.
- * An object without additionalProperties takes the fields of `properties` and no others.
+ * The OpenAPI v3 schema of an artifact's spec, given by its type: structural as Kubernetes defines it for custom resources, without CEL.
+ * An object without additionalProperties accepts the fields of `properties` and no others.
  */
 export interface Schema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
@@ -29,14 +29,14 @@ export interface Schema {
   'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 
-/** True for a schema that lets in fields that it does not name. */
+/** True for a schema that accepts fields that it does not name. */
 export function isOpen(schema: Schema): boolean {
   const { properties, additionalProperties } = schema;
   if (schema['x-kubernetes-preserve-unknown-fields'] === true) return true;
   return additionalProperties === true || (properties === undefined && additionalProperties === undefined);
 }
 
-/** The schema of one field of an object; undefined where the object may not have it. */
+/** Returns the schema of a field of an object; undefined for a field that the object may not have. */
 export function fieldSchema(schema: Schema, name: string): Schema | undefined {
   const { properties = {}, additionalProperties } = schema;
   if (Object.hasOwn(properties, name)) return properties[name];

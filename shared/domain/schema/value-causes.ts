@@ -4,15 +4,15 @@ import { quoted } from '../values/causes.ts';
 import { deepestNesting } from '../values/limits.ts';
 import { fieldSchema, isOpen, type Schema } from './schema.ts';
 
-/** True where `text` contains a match of `pattern`, in linear time. Throws for a pattern that it cannot read. */
+/** True if `text` contains a match of `pattern`, in linear time. Throws for an invalid pattern. */
 export type PatternMatcher = (pattern: string, text: string) => boolean;
 
-/** Most problems of one value that are named. */
+/** Problems reported per value. */
 const mostCauses = 10;
 
 /**
- * What does not fit its schema in a value, each by its path below `field`. Without `matches`, patterns are not checked. The schema must have
- * passed `schemaCauses`.
+ * Returns the mismatches between a value and its schema, each with its path below `field`. Without `matches`, patterns are not checked. The
+ * schema must have passed `schemaCauses`.
  */
 export function valueCauses(
   field: string,
@@ -148,7 +148,7 @@ function objectCauses(
   }
 }
 
-/** The fields that there are: no command explains the spec of an artifact, so the message does. */
+/** Lists the known fields: no command explains the spec of an artifact, so the message does. */
 function fieldsOf(schema: Schema): string {
   const names = Object.keys(schema.properties ?? {});
   if (names.length === 0 || isOpen(schema)) return '';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** The first address of a range and how many of its bits all have, of a text such as `10.0.0.0/8`; undefined for one that is none. */
+/** Parses a CIDR range such as `10.0.0.0/8` into its first address and prefix length; undefined for any other text. */
 export function parseAddressRange(text: string): readonly [address: string, length: number] | undefined {
   const [, address = '', bits = ''] = /^([^/%]+)\/(\d{1,3})$/.exec(text) ?? [];
   const longest = { 4: 32, 6: 128 }[isIP(address)] ?? -1;

@@ -19,7 +19,7 @@ const fields: Record<string, Partial<Record<Feature, readonly string[]>>> = {
 
 const names: Partial<Record<Feature, string>> = { cron: 'schedules', ttl: 'times to live', probes: 'probes' };
 
-/** The fields of an object that would have no effect, because what they need is switched off. What an update leaves alone is not judged. */
+/** Returns the fields of an object that have no effect because their feature is switched off. Fields that an update leaves alone are not judged. */
 export function featureCauses(object: KubeObject, old: KubeObject | undefined, settings: Settings): Cause[] {
   const needing = Object.entries(fields[object.kind ?? ''] ?? {}) as [Feature, readonly string[]][];
   return [
@@ -54,7 +54,7 @@ function forbidden(feature: Feature, field: string): Cause {
   return { reason: 'FieldValueForbidden', field, message };
 }
 
-/** The values that are set at a path, each with its own. */
+/** Returns the values at a path, each with its own path. */
 function valuesAt(object: unknown, path: string): [string, unknown][] {
   let found: [string, unknown][] = [['', object]];
   for (const step of path.split('.')) {

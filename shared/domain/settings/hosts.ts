@@ -4,14 +4,14 @@ const pattern = new RegExp(`^(?:\\*\\.)?${label}(?:\\.${label})*(?::\\d{1,5})?$`
 const address = /^\[[0-9a-f:.]{2,45}\](?::\d{1,5})?$/;
 const longestPattern = 262;
 
-/** True for a text that is a pattern of hosts: `host` or `*.domain`, in lower case, each with a port or without. */
+/** True for a host pattern: `host` or `*.domain`, in lower case, each with or without a port. */
 export function isHostPattern(text: string): boolean {
   return text.length <= longestPattern && (pattern.test(text) || address.test(text));
 }
 
 /**
- * True if one of the patterns allows this port of the host, which is written as in `URL.hostname`. `*.example.com` allows every host below
- * example.com and not example.com itself; a pattern without a port allows every port.
+ * True if a pattern allows this port of the host (in the form of `URL.hostname`). `*.example.com` allows every host below
+ * example.com, but not example.com itself; a pattern without a port allows every port.
  */
 export function allowsHost(patterns: readonly string[], host: string, port: number): boolean {
   return patterns.some((one) => {

@@ -1,7 +1,7 @@
 import { defaultWriteRate, namespaceDefaults } from '../values/limits.ts';
 import type { SettingKey, Settings } from './settings.ts';
 
-/** What a namespace may hold of a kind, and the operator's setting that says so. */
+/** A limit on the objects of a kind in a namespace, and the operator's setting for it. */
 export interface NamespaceLimit {
   measure: 'objects' | 'bytes';
   hard: number;
@@ -15,7 +15,7 @@ const limited = {
   artifacttypes: ['limits.artifactTypesPerNamespace', 'limits.artifactTypeBytesPerNamespace'],
 } as const satisfies Record<keyof typeof namespaceDefaults, readonly [SettingKey, SettingKey]>;
 
-/** The limits of a namespace for one of our kinds, by its plural: the operator's, else our own. None for a kind without namespaces. */
+/** Returns the limits of a namespace for a kind, by its plural: the operator's, else the defaults. Empty for a kind without namespaces. */
 export function namespaceLimits(plural: string, settings: Settings): readonly NamespaceLimit[] {
   if (!isLimited(plural)) return [];
   const [objects, bytes] = limited[plural];
@@ -31,7 +31,7 @@ function isLimited(plural: string): plural is keyof typeof limited {
   return Object.hasOwn(limited, plural);
 }
 
-/** Bytes that a namespace may write in a minute, and the operator's setting that says so. */
+/** Bytes that may be written to a namespace per minute, and the operator's setting for it. */
 export function writeRateLimit(settings: Settings): { perMinute: number; setting: SettingKey } {
   const setting = 'limits.bytesWrittenPerMinute';
   return { perMinute: settings[setting] ?? defaultWriteRate, setting };

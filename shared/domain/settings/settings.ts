@@ -12,19 +12,19 @@ import { parseQuantity } from '../values/quantity.ts';
 import { parseAddressRange } from './address-ranges.ts';
 import { isHostPattern } from './hosts.ts';
 
-/** The ConfigMap of the conduit's namespace with the operator's settings. Each key of its data is one setting. */
+/** The ConfigMap with the operator's settings, in the conduit's namespace. Each key of its data is one setting. */
 export const settingsName = 'arc-settings';
 
-/** One setting: how its text is read, and what the documentation says about it. */
+/** One setting: its parser and its documentation. */
 export interface Setting<T> {
-  /** undefined for a text that is no value. */
+  /** Returns undefined for an invalid text. */
   parse(text: string): T | undefined;
-  /** The text in words. */
+  /** The form of the text, in words. */
   form: string;
-  /** What holds without it. */
+  /** The behaviour without the setting. */
   unset: string;
   what: string;
-  /** What holds while the text is wrong. Without it: the last value that was right. */
+  /** The value while the text is invalid. Without it, the last valid value stays in force. */
   wrong?: T;
 }
 
@@ -84,7 +84,7 @@ function names(what: string, isName: (name: string) => boolean, words: Words): S
 /** A policy that the operator enforces: that of a ClusterArtifactType, in one namespace or in all. */
 export interface EnforcedType {
   namespace?: string;
-  /** Empty: the setting cannot be read, so nothing may be moved. */
+  /** Empty if the setting is invalid: then nothing may be transferred. */
   type: string;
 }
 
@@ -116,7 +116,7 @@ function onOff(what: string): Setting<boolean> {
   };
 }
 
-/** Most objects of a kind in a namespace. */
+/** Limit on the number of objects of a kind in a namespace. */
 function most(plural: LimitedPlural, kind: string): Setting<number> {
   return whole(0, 100_000_000, {
     unset: String(namespaceDefaults[plural].objects),
@@ -124,7 +124,7 @@ function most(plural: LimitedPlural, kind: string): Setting<number> {
   });
 }
 
-/** Most bytes of a kind in a namespace. */
+/** Limit on the bytes of a kind in a namespace. */
 function mostBytes(plural: LimitedPlural, kind: string): Setting<number> {
   return byteCount('', 0, {
     unset: `${namespaceDefaults[plural].bytes / mebibyte}Mi`,
@@ -149,8 +149,8 @@ const onChange = (words: Words) => choice(['Rerun', 'RerunUnfinished', 'Keep'], 
 const forced = 'what Order and type say';
 
 /**
- * The settings that an operator makes for all Orders, by their key. This is the one source: what is read, what is documented and the
- * types follow from it. Written by hand, as functions read it: a schema library would be most of what they load.
+ * The operator's settings, by their keys. Parsers, documentation and types all derive from this table. Without a schema library,
+ * which would be most of what the functions load.
  */
 export const settingsTable = {
   'defaults.onChange': onChange({
@@ -211,7 +211,7 @@ export const settingsTable = {
         what: 'The parameter `policy` of these types binds every artifact, whatever type and Endpoints it names; beside the policies of its type and of its destination. While the value is wrong nothing is moved.',
       },
     ),
-    // The last good value of one process is not known to the next one, which would enforce nothing.
+    // A new process does not know the last valid value, and would enforce nothing.
     wrong: [{ type: '' }],
   },
   'limits.artifactsPerOrder': whole(1, 1_000_000, {
@@ -276,27 +276,27 @@ export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(settingsTable, key);
 }
 
-/** What can be switched off as a whole. */
+/** The features that can be switched off. */
 export const features = ['cron', 'ttl', 'probes', 'logTail', 'domainEvents'] as const;
 export type Feature = (typeof features)[number];
 
-/** True unless the operator has switched it off. */
+/** True unless the operator has switched the feature off. */
 export function isOn(feature: Feature, settings: Settings): boolean {
   return settings[`features.${feature}`] !== false;
 }
 
-/** A key of the ConfigMap that cannot be used, and why. */
+/** An invalid or unknown key of the ConfigMap, and why. */
 export interface SettingProblem {
   key: string;
   message: string;
 }
 
-/** Most keys that are wrong and named. */
+/** Problems reported. */
 const mostProblems = 20;
 
 /**
- * The settings in the data of the ConfigMap. An empty text counts as unset. A key that is wrong keeps its value in `before`, the last
- * settings, and is named among the problems; so is a key that does not exist.
+ * Parses the data of the ConfigMap. An empty text counts as unset. An invalid key keeps its value in `before`, the last settings, and is
+ * reported as a problem; so is an unknown key.
  */
 export function parseSettings(
   data: Readonly<Record<string, string>>,
@@ -312,7 +312,7 @@ export function parseSettings(
     if (value === undefined) problems.push({ key, message: problemOf(key, text) });
     if (isSettingKey(key)) found.push([key, value ?? setting?.wrong ?? before[key]]);
   }
-  // Each value comes from the setting of its key.
+  // Each value was parsed by the setting of its key.
   const settings = Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Settings;
   return { settings, problems: problems.slice(0, mostProblems) };
 }

@@ -8,11 +8,11 @@ import { hasEnded, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { longestMessage } from '../values/limits.ts';
 import { brief, cut } from '../values/text.ts';
 
-/** Mutual exclusion at a destination: which of several ArtifactWorkflows that write to one target, or are versions of one artifact, may start. */
+/** Mutual exclusion at a destination: which of several writers to one target, or versions of one artifact, may start. */
 
 /**
- * Selects the rivals (`rivalSelectors`) that matter to an ArtifactWorkflow that is to start: before the first version of an artifact there
- * was none, and those after it wait until it has ended.
+ * Returns selectors for the ArtifactWorkflows (see `rivalSelectors`) that can block the start of this one: the first version of an artifact has
+ * no earlier versions, and later versions wait until it has ended.
  */
 export function startSelectors(workflow: ArtifactWorkflow): string[] {
   const { metadata, spec, status } = workflow;
@@ -21,14 +21,14 @@ export function startSelectors(workflow: ArtifactWorkflow): string[] {
   return isFirst && target !== undefined ? [`${labels.target}=${target}`] : rivalSelectors(workflow);
 }
 
-/** What an ArtifactWorkflow waits for while another one has its place. */
+/** Returns the hold of an ArtifactWorkflow while another one occupies its place. */
 export function placeInUse(workflow: ArtifactWorkflow): Hold {
   const hold = isDeleting(workflow) ? undefined : holdOf(workflow);
   const message = `ArtifactWorkflow "${workflow.metadata.name}", which writes to the same place, ${whyAhead(hold)}`;
   return { reason: 'PlaceInUse', message: cut(message, longestMessage) };
 }
 
-/** Says whom to ask where nobody would see the end of the one that goes first. */
+/** Says what to do if the blocking ArtifactWorkflow does not end by itself. */
 function whyAhead(hold: Hold | undefined): string {
   if (hold?.reason === 'Suspended') return 'comes first and is suspended: resume its Order, or delete it';
   if (hold && needsPerson(hold.reason)) return `comes first and cannot start: ${brief(hold.message)}`;
@@ -36,14 +36,14 @@ function whyAhead(hold: Hold | undefined): string {
 }
 
 /**
- * True while `rival` has, or is entitled to, the one running Workflow that may write to the target. Of two that have none yet the
- * one that was put in force first goes first: the later one sees it, so it cannot have been overlooked.
+ * True if `rival` has, or is entitled to, the single running Workflow that may write to the target. If neither has a Workflow, the one
+ * that was put in force first goes first: the later one sees the earlier one, so none is overlooked.
  */
 export function isAhead(rival: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
   if (rival.metadata.name === workflow.metadata.name) return false;
   if (isDeleting(rival)) return isHeld(rival);
   if (hasEnded(rival) && !owesAttempt(rival)) return false;
-  // A schedule never ends: those of other artifacts let others run between its own runs.
+  // A schedule never ends: schedules of other artifacts block only during their own runs.
   if (rival.spec.cron && !isSameArtifact(rival, workflow))
     return rival.status?.activeWorkflowRef !== undefined;
   if (rival.status?.workflowRef && !hasEnded(rival)) return true;
@@ -51,8 +51,8 @@ export function isAhead(rival: ArtifactWorkflow, workflow: ArtifactWorkflow): bo
 }
 
 /**
- * True for one whose start may be under way, decided before `workflow` was there: in the same second, or by another clock, the later one may be
- * the first in line. When it is told, its resourceVersion changes, and that start fails and is decided anew.
+ * True for a rival whose start may be in flight, decided before `workflow` existed: with equal times, or with another clock, the later one may
+ * be first in line. Writing to the rival changes its resourceVersion, so its start conflicts and is decided again.
  */
 export function mayStart(rival: ArtifactWorkflow, workflow: ArtifactWorkflow): boolean {
   const { metadata, spec, status = {} } = rival;

@@ -6,8 +6,8 @@ import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, phaseOf } from '../lifecycle/phases.ts';
 
 /**
- * True if nothing is forgotten when a finished ArtifactWorkflow goes: its Order's status shows how it ended, or shows in its present
- * generation that it asks for another version, or there is no Order that would run it again. `order` is its owner, if it exists.
+ * True if no information is lost when a finished ArtifactWorkflow is deleted: its Order's status records its end, or shows in the current
+ * generation that another version is wanted, or no Order would run it again. `order` is its owner, if it exists.
  */
 export function isEndRecorded(workflow: ArtifactWorkflow, order: Order | undefined): boolean {
   if (order === undefined || isDeleting(order) || !leavesRecord(workflow)) return true;
@@ -17,15 +17,15 @@ export function isEndRecorded(workflow: ArtifactWorkflow, order: Order | undefin
   return order.status?.observedGeneration === order.metadata.generation;
 }
 
-/** True if its end is to be seen in the status of its Order, which would run it again otherwise. */
+/** True if the status of its Order has to record its end: without the record the Order would run the artifact again. */
 export function leavesRecord(workflow: ArtifactWorkflow): boolean {
-  // One that was stopped because it is being deleted has not finished: it is to run again.
+  // A run that its deletion stopped has not finished: it runs again.
   if (!isFinished(workflow) || workflow.status?.completionTime === undefined) return false;
-  // Nor has one that was cancelled: the Order keeps no record of it.
+  // The Order records no cancelled artifacts.
   return phaseOf(workflow) !== 'Cancelled';
 }
 
-/** True if a later version of the artifact is there: whatever this one has done is history, and its name may be needed. */
+/** True if a later version of the artifact exists: this one is history, and its name may be needed. */
 export function isOverwritten(workflow: ArtifactWorkflow, rivals: readonly ArtifactWorkflow[]): boolean {
   const orderOf = ({ metadata }: ArtifactWorkflow) => metadata.labels?.[labels.order];
   return rivals.some((rival) => orderOf(rival) === orderOf(workflow) && compareRevision(rival, workflow) > 0);

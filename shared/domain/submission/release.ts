@@ -2,9 +2,9 @@ import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import { annotations } from '../kinds/well-known.ts';
 
 /**
- * An Argo object is created suspended and released when its ArtifactWorkflow, read again after that, is as it was. One whose creation
- * arrives late, after that ArtifactWorkflow was stopped or is gone, therefore never runs: nobody releases it, and the garbage collector
- * takes it away. Argo starts no pod of a suspended Workflow and no run of a suspended CronWorkflow.
+ * Returns an Argo object in suspended form. It is released when its ArtifactWorkflow, read again after the creation, is unchanged. A creation
+ * that arrives late, after its ArtifactWorkflow was stopped or deleted, therefore never runs: nobody releases the object, and the garbage
+ * collector removes it. Argo starts no pod of a suspended Workflow and no run of a suspended CronWorkflow.
  */
 export function unreleased<T extends Workflow | CronWorkflow>(object: T): T {
   const marks = { ...object.metadata.annotations, [annotations.unreleased]: 'true' };
@@ -15,14 +15,14 @@ export function unreleased<T extends Workflow | CronWorkflow>(object: T): T {
   };
 }
 
-/** True until it is released. A suspension without our mark is a person's: it is left alone. */
+/** True until the object is released. A suspension without our annotation was made by a person and is left alone. */
 export function isUnreleased({ metadata, spec }: Workflow | CronWorkflow): boolean {
   return spec.suspend === true && metadata.annotations?.[annotations.unreleased] !== undefined;
 }
 
 /**
- * The merge patch that lets the object run; a schedule may stay suspended. It needs no resourceVersion, because Argo writes a status at any
- * time: who removes an unreleased Workflow has to guard that with the resourceVersion instead.
+ * Returns the merge patch that releases the object; a schedule may stay suspended. Without resourceVersion, because Argo writes a status at any
+ * time: the removal of an unreleased Workflow is guarded by resourceVersion instead.
  */
 export function releasePatch(suspend: boolean) {
   return {

@@ -4,8 +4,8 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { phaseOf } from '../lifecycle/phases.ts';
 
 /**
- * The newest ArtifactWorkflow of another Order that has written to the place where `workflow` is about to write for the first time: what it
- * left there is overwritten. `rivals` write to that place, or are versions of the same artifact.
+ * Returns the newest ArtifactWorkflow of another Order that has written to the place where `workflow` writes for the first time: its result is
+ * overwritten. `rivals` write to that place, or are versions of the same artifact.
  */
 export function overwrittenBy(
   workflow: ArtifactWorkflow,

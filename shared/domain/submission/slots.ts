@@ -7,25 +7,24 @@ import { isOutOfSight } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 
 /**
- * Limits on how many transfers run at once: `Endpoint.spec.maxInFlight` and `Order.spec.parallelism`. Schedules are not limited: Argo
- * starts their runs, not we.
+ * Limits on concurrent transfers: `Endpoint.spec.maxInFlight` and `Order.spec.parallelism`. Schedules are exempt: Argo starts their runs.
  */
 
-/** What an ArtifactWorkflow that could start finds at a limit. */
+/** The position of an ArtifactWorkflow that could start, at one limit. */
 export type Turn =
-  /** It may start. `inFlight`: what to write to the Endpoint first, guarded by its resourceVersion, where that differs. */
+  /** It may start. `inFlight`: if set, the new list of slots, to be written to the Endpoint first, guarded by its resourceVersion. */
   { starts: true; inFlight?: string[] } | { starts: false; ahead: number; running: number };
 
 /**
- * True while its Workflow, or that Workflow's pods, cannot be made: nothing of it runs, and it holds up nobody. When it is tried again it goes
- * after those in line. One that runs, though the rights to see that were withdrawn, is not refused.
+ * True while its Workflow, or the pods of its Workflow, cannot be created: it runs nothing and blocks nobody, and its retries go to the end of
+ * the line. A run that merely cannot be seen, because rights were withdrawn, is not refused.
  */
 export function isRefused(workflow: ArtifactWorkflow): boolean {
   if (!isOutOfSight(workflow.status?.waitReason) && missingAccount(workflow) === undefined) return false;
   return phaseOf(workflow) === 'Pending' || owesAttempt(workflow);
 }
 
-/** True while it takes a slot: its Workflow may be running. One that waits has been refused before, or its Workflow would have ended the wait. */
+/** True while it occupies a slot: its Workflow may be running. A Pending one with a hold was refused before its Workflow existed. */
 export function isInFlight(workflow: ArtifactWorkflow): boolean {
   if (workflow.spec.cron !== undefined) return false;
   if (isDeleting(workflow)) return isHeld(workflow) && workflow.status?.workflowRef !== undefined;
@@ -35,8 +34,8 @@ export function isInFlight(workflow: ArtifactWorkflow): boolean {
 }
 
 /**
- * True if it would start at once, were there room. What waits for another one's place at the destination lets others go first. Without `now`, one
- * that backs off after a failure is in line only if it has been told so.
+ * True if it would start as soon as there is room. An ArtifactWorkflow that waits for its place at the destination lets others pass. Without
+ * `now`, an ArtifactWorkflow in backoff counts only if it waits for a limit already.
  */
 function isInLine(workflow: ArtifactWorkflow, now: Date | undefined): boolean {
   return !isRefused(workflow) && isToStart(workflow, now);
@@ -48,19 +47,19 @@ function isToStart(workflow: ArtifactWorkflow, now: Date | undefined): boolean {
   if (spec.cron !== undefined || spec.suspend === true || spec.cancel === true) return false;
   if (status.waitReason === 'PlaceInUse' || isInFlight(workflow)) return false;
   if (!owesAttempt(workflow)) return !hasEnded(workflow);
-  // As `decideSubmission` has it: a rerun, and what is no longer cancelled, wait for no time.
+  // As in `decideSubmission`: a rerun, and an undone cancel, have no backoff.
   if (rerunRequested(workflow) !== undefined || phaseOf(workflow) === 'Cancelled') return true;
   return now ? nextAttemptMs(workflow, now) <= now.getTime() : status.waitReason === 'LimitReached';
 }
 
-/** The Endpoints that limit it, in the order in which its slots are taken: the same for all, so that two that start at once meet at the first. */
+/** Returns the Endpoints that limit it, in an order common to all: two concurrent starts conflict at the first Endpoint. */
 export function limitingEndpoints({ spec }: ArtifactWorkflow): string[] {
   return spec.cron === undefined ? [...(spec.limitedBy ?? [])].sort() : [];
 }
 
 /**
- * Whether `workflow` may start as far as `endpoint` goes; `users` are the ArtifactWorkflows that the Endpoint limits. Orders take turns, the
- * oldest of each first. The list of slots in the status makes that safe: two that decide at once cannot both write it.
+ * Decides whether `workflow` may start under the limit of `endpoint`; `users` are the ArtifactWorkflows that the Endpoint limits. Orders take
+ * turns, each with its oldest first. The list of slots in the status makes this safe: of two concurrent decisions only one can be written.
  */
 export function endpointTurn(
   workflow: ArtifactWorkflow,
@@ -80,7 +79,7 @@ export function endpointTurn(
   return { starts: true, inFlight: [...holders, name].sort() };
 }
 
-/** The names that have a slot now: those recorded that are still to run (a refused one is being tried) or run, and those that run without being recorded. */
+/** Names that hold a slot now: recorded and running or about to run (also during a retried refusal), or running without a record. */
 function slotHolders(
   endpoint: Endpoint,
   users: readonly ArtifactWorkflow[],
@@ -94,8 +93,8 @@ function slotHolders(
 }
 
 /**
- * Those that wait for a slot, the next one first: the Order with the fewest under way, then the oldest. Those that the parallelism of their
- * Order holds back would hold up the others.
+ * Returns the waiting ArtifactWorkflows, next first: by the number of slots that their Order holds, then by age. Excludes those that the
+ * parallelism of their Order blocks, which would block the others.
  */
 function slotLine(
   users: readonly ArtifactWorkflow[],
@@ -118,22 +117,22 @@ function slotLine(
   return ranked.sort((a, b) => a.rank - b.rank || compareAge(a.user, b.user)).map(({ user }) => user);
 }
 
-/** Those that may start now that there is room. */
+/** Returns the ArtifactWorkflows that the free slots allow to start. */
 export function nextInLine(endpoint: Endpoint, users: readonly ArtifactWorkflow[]): ArtifactWorkflow[] {
   const { maxInFlight = Number.POSITIVE_INFINITY } = endpoint.spec;
   const holders = slotHolders(endpoint, users, undefined);
   return slotLine(users, holders, undefined).slice(0, Math.max(0, maxInFlight - holders.length));
 }
 
-/** `status.inFlight` without the ArtifactWorkflow, if it has a slot there that it does not need any more. */
+/** Returns `status.inFlight` without the ArtifactWorkflow; undefined if it holds no slot. */
 export function slotsWithout(endpoint: Endpoint, { metadata }: ArtifactWorkflow): string[] | undefined {
   const { inFlight = [] } = endpoint.status ?? {};
   return inFlight.includes(metadata.name) ? inFlight.filter((name) => name !== metadata.name) : undefined;
 }
 
 /**
- * Whether `workflow` may start as far as `parallelism` of its Order goes. The oldest start first, always in the same order: so two that decide
- * at once cannot both see that it is their turn, and nothing has to be written.
+ * Decides whether `workflow` may start under the parallelism of its Order. The oldest starts first, always in the same order, so two
+ * concurrent decisions cannot both take the last slot, and nothing has to be written.
  */
 export function orderTurn(
   workflow: ArtifactWorkflow,
@@ -151,8 +150,8 @@ export function orderTurn(
 }
 
 /**
- * Returns the siblings that may be starting because `workflow`, which comes before them, was not in line when they decided: it waited for its
- * place at the destination. `siblings` were read when it was in line again. At most as many as `parallelism`.
+ * Returns the siblings that may be starting because `workflow`, which precedes them, was not in line when they decided: it waited for its
+ * place at the destination. `siblings` were read after it was in line again. At most `parallelism` of them.
  */
 export function mayHavePassed(
   workflow: ArtifactWorkflow,
@@ -167,7 +166,7 @@ export function mayHavePassed(
   return line.slice(at + 1, Math.max(at, parallelism - running) + 1);
 }
 
-/** Those of an Order that may start now that another one has ended. */
+/** Returns the children of an Order that its parallelism allows to start. */
 export function nextOfOrder(siblings: readonly ArtifactWorkflow[]): ArtifactWorkflow[] {
   const parallelism = Math.max(0, ...siblings.map(({ spec }) => spec.parallelism ?? 0));
   const running = siblings.filter(isInFlight).length;
@@ -175,7 +174,7 @@ export function nextOfOrder(siblings: readonly ArtifactWorkflow[]): ArtifactWork
   return inLine.slice(0, Math.max(0, parallelism - running));
 }
 
-/** Those in line, then those that were refused and are tried again: of several, the oldest first. */
+/** Returns the waiting siblings, oldest first, then the refused ones whose retry is due, oldest first. */
 function orderLine(siblings: readonly ArtifactWorkflow[], now: Date): ArtifactWorkflow[] {
   const refused = siblings.filter((one) => isRefused(one) && isToStart(one, now));
   return [...siblings.filter((one) => isInLine(one, now)).sort(compareAge), ...refused.sort(compareAge)];

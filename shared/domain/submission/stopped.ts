@@ -6,22 +6,22 @@ import { labels } from '../kinds/well-known.ts';
 import { hasEnded, isDeleting, phaseOf } from '../lifecycle/phases.ts';
 
 /**
- * A Workflow that is stopped has ended before its pods have: Argo calls it Failed while a pod goes on for its grace period, and one that
- * is deleted leaves its pods to the garbage collector. So after a stop, and only then, the pods are looked at.
+ * A stopped Workflow ends before its pods do: Argo reports it Failed while a pod uses its grace period, and the pods of a deleted Workflow
+ * are left to the garbage collector. So after a stop, and only then, submit-workflow waits for the pods.
  */
 
-/** How long a Workflow may take to end after its shutdown, before it is deleted; and again as long until it is left to the garbage collector. */
+/** Time for a Workflow to end after its shutdown before it is deleted, and the same time again before the garbage collector is left to it; ms. */
 export const stopGraceMs = 60_000;
 
 /**
- * When submit-workflow began to stop it, or `now` where it has not, in Unix milliseconds. By its own clock: that of the API server, which
- * writes deletionTimestamp, may be minutes off, and the time to stop would be over before it began.
+ * Returns when submit-workflow began to stop it, or `now` before that, in Unix milliseconds. By submit-workflow's clock: the API server's,
+ * which sets deletionTimestamp, may differ by minutes, and the grace period would be over at once.
  */
 export function stopBegan({ status }: ArtifactWorkflow, now: Date): number {
   return instantOf(status?.stopSince) ?? now.getTime();
 }
 
-/** Names of the Workflows whose pods may outlive the stop of this ArtifactWorkflow. `running` is its Workflow, if it exists. */
+/** Returns the names of the Workflows whose pods may outlive the stop of this ArtifactWorkflow. `running` is its Workflow, if it exists. */
 export function stoppedRuns(
   workflow: ArtifactWorkflow,
   running: Workflow | CronWorkflow | undefined,
@@ -31,9 +31,9 @@ export function stoppedRuns(
 }
 
 /**
- * Names of the Workflows of these ArtifactWorkflows that were stopped a short while ago: long enough for their pods to end, and not so
- * long that a pod on a lost node holds up others for ever. The time is when submit-workflow first waited for them; for others, when sync-status
- * saw the end, not when Argo says it was.
+ * Returns the names of the Workflows of these ArtifactWorkflows that were stopped recently: within a time that lets pods end, but does not let
+ * a pod on a lost node block others forever. Counted from when submit-workflow first waited for them, else from when sync-status saw the end,
+ * never from Argo's time.
  */
 export function recentlyStoppedRuns(workflows: readonly ArtifactWorkflow[], now: Date): string[] {
   const recent = workflows.filter((workflow) => {
@@ -46,14 +46,14 @@ export function recentlyStoppedRuns(workflows: readonly ArtifactWorkflow[], now:
 }
 
 /**
- * Names of the Workflows of an attempt that starts though it has started before: its Workflow was deleted while it ran, and the garbage
- * collector stops its pods. None for a first start.
+ * Returns the names of the Workflows of an attempt that is started again: its Workflow was deleted while it ran, and the garbage collector
+ * stops its pods. Empty for a first start.
  */
 export function lostRuns(workflow: ArtifactWorkflow, attempt: number): string[] {
   return workflow.status?.workflowRef?.attempt === attempt ? runsOf(workflow) : [];
 }
 
-/** True for a pod that was told to end and for which `workflow` has waited long enough, as on a node that is lost: nobody waits on. */
+/** True for a terminating pod that `workflow` has waited for long enough, as on a lost node. */
 export function isLostPod(
   { metadata }: Pick<Pod, 'metadata'>,
   workflow: ArtifactWorkflow,
@@ -62,15 +62,15 @@ export function isLostPod(
   return isDeleting({ metadata }) && now.getTime() - stopBegan(workflow, now) >= 2 * stopGraceMs;
 }
 
-/** Selects the pods of runs, by the label that Argo puts on them; others too where a schedule is among them: see `isPodOfRuns`. */
+/** Returns a selector for the pods of runs, by Argo's label. For schedules it selects too much: see `isPodOfRuns`. */
 export function podSelector(names: readonly string[]): string {
   return names.some(isAnyRun) ? labels.argoWorkflow : `${labels.argoWorkflow} in (${names.join(',')})`;
 }
 
-/** True for a pod of one of these runs, as `runsOf` names them. */
+/** True for a pod of one of these runs, named as by `runsOf`. */
 export function isPodOfRuns({ metadata }: Pick<Pod, 'metadata'>, names: readonly string[]): boolean {
   const run = metadata.labels?.[labels.argoWorkflow] ?? '';
-  // Argo calls the runs of a schedule by its name and a number.
+  // Argo names the runs of a schedule after it, with a numeric suffix.
   return names.includes(run) || names.includes(run.replace(/-\d+$/, anyRun));
 }
 
@@ -79,17 +79,17 @@ function wasStopped(workflow: ArtifactWorkflow): boolean {
   return phase === 'Stopped' || phase === 'Cancelled';
 }
 
-/** Stands, after the name of a CronWorkflow, for each of its runs. */
+/** Suffix of a CronWorkflow's name that stands for all of its runs. */
 const anyRun = '-*';
 
-/** True where a name of `runsOf` is not that of one Workflow. */
+/** True for a name of `runsOf` that stands for several Workflows. */
 export function isAnyRun(name: string): boolean {
   return name.endsWith(anyRun);
 }
 
 /**
- * Names of the Workflow of the attempt in force; of a schedule all of its runs: one may have started, and lost its Workflow, before the status
- * could name it.
+ * Returns the name of the Workflow of the current attempt; for a schedule a name that stands for all of its runs: a run may have started, and
+ * lost its Workflow, before the status named it.
  */
 export function runsOf({ status = {} }: ArtifactWorkflow): string[] {
   const { workflowRef, activeWorkflowRef } = status;

@@ -22,37 +22,37 @@ export interface SubmissionInputs {
   workflow: ArtifactWorkflow;
   /** The Argo object that `currentWorkflow` names, if it exists. */
   running: Workflow | CronWorkflow | undefined;
-  /** Those that must not run beside it (`rivalSelectors`); may include `workflow`. */
+  /** The ArtifactWorkflows that must not run beside it (`rivalSelectors`); may include `workflow`. */
   rivals: readonly ArtifactWorkflow[];
-  /** True while the ServiceAccount is absent without which the last attempt could not start its pods. */
+  /** True while the ServiceAccount whose absence ended the last attempt does not exist. */
   lacksAccount?: boolean;
   now: Date;
   options?: WorkflowOptions;
 }
 
 export type Submission =
-  /** Put our finalizer on; the change wakes us again. Nothing may be created before that. */
+  /** Add our finalizer; the change requeues the object. Nothing may be created before. */
   | { action: 'hold' }
-  /** Once the pods of the Workflows `after` have ended: write `status` first, guarded by resourceVersion, then create `object`, which is suspended (that it exists already is success), then release it. */
+  /** Once the pods of `after` have ended: write `status`, guarded by resourceVersion; create `object`, suspended (AlreadyExists is success); release it. */
   | {
       action: 'create';
       object: Workflow | CronWorkflow;
       status: StatusPatch;
       after: string[];
-      /** Of another Order, which has put there what is overwritten now. */
+      /** Of another Order, whose result is overwritten. */
       overwritten: ArtifactWorkflow | undefined;
-      /** Those that may be about to start too: write `told` to the status of each first, guarded by its resourceVersion. */
+      /** Rivals whose start may be in flight: `told` is written to the status of each first, guarded by its resourceVersion. */
       tell: ArtifactWorkflow[];
       told: StatusPatch;
     }
-  /** Release the Argo object, if the ArtifactWorkflow is still as it was read; or suspend or resume a schedule. */
+  /** Release the Argo object if the ArtifactWorkflow is unchanged; or suspend or resume a schedule. */
   | { action: 'release'; object: Workflow | CronWorkflow; suspend: boolean }
-  /** `until`: when to look again; write it as nextAttemptTime where `status` is given. */
+  /** `until`: when to try again; written as nextAttemptTime if `status` is given. */
   | { action: 'wait'; message: string; until?: Date; status?: StatusPatch }
   /**
-   * `shutdown`: patch spec.shutdown to Terminate; `cancel`: and note in the Workflow why. `delete`: delete the object. `discard`: delete the
-   * object, which has never run, guarded by resourceVersion: it may have been released. `status` is written before. Then look again, at
-   * `until` at the latest.
+   * `shutdown`: set spec.shutdown to Terminate; `cancel`: also annotate the Workflow with the reason. `delete`: delete the object. `discard`:
+   * delete the object, which has never run, guarded by resourceVersion because it may have been released. `status` is written before. Then try
+   * again, at `until` at the latest.
    */
   | {
       action: 'stop';
@@ -61,13 +61,13 @@ export type Submission =
       until: Date;
       status?: StatusPatch;
     }
-  /** Everything is stopped: take our finalizer off, once the pods of the Workflows `after` have ended. */
+  /** Everything is stopped: remove our finalizer, once the pods of the Workflows `after` have ended. */
   | { action: 'finish'; after: string[] }
-  /** See to it that the pods of the Workflows `after`, which were stopped, end too. */
+  /** Make sure that the pods of the stopped Workflows `after` end too. */
   | { action: 'end'; after: string[] }
   | { action: 'none' };
 
-/** What submit-workflow writes into the status; null takes a field away. */
+/** The status fields that submit-workflow writes; null removes a field. */
 export type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | 'attempts'>> & {
   nextAttemptTime?: string | null;
   waitReason?: HoldReason | null;
@@ -75,7 +75,7 @@ export type StatusPatch = Partial<Pick<ArtifactWorkflowStatus, 'workflowRef' | '
   stopSince?: string | null;
 };
 
-/** False where `decideSubmission` takes the same action whatever Argo object there is: then it need not be read. */
+/** False if `decideSubmission` takes the same action whatever the Argo object: then it need not be read. */
 export function needsRunning(workflow: ArtifactWorkflow): boolean {
   if (isDeleting(workflow)) return isHeld(workflow);
   if (workflow.spec.cancel === true) return workflow.status?.workflowRef !== undefined;
@@ -84,7 +84,7 @@ export function needsRunning(workflow: ArtifactWorkflow): boolean {
   return workflowRef !== undefined || (configSecret !== undefined && workflow.spec.suspend !== true);
 }
 
-/** What submit-workflow has to do for one ArtifactWorkflow. Limits per Endpoint (maxInFlight) are not part of it yet. */
+/** Decides what submit-workflow has to do for one ArtifactWorkflow. The limits (maxInFlight, parallelism) are applied by the caller. */
 export function decideSubmission(inputs: SubmissionInputs): Submission {
   const { workflow, running } = inputs;
   if (isDeleting(workflow)) return decideStop(workflow, running, inputs.now);
@@ -105,7 +105,7 @@ export function decideSubmission(inputs: SubmissionInputs): Submission {
   return decideStart(inputs, workflow.status?.workflowRef?.attempt ?? 1);
 }
 
-/** True for what belongs to an ArtifactWorkflow that had the name before: the garbage collector removes it, and nobody else need do anything. */
+/** True for an object of an earlier ArtifactWorkflow of the same name: the garbage collector removes it. */
 export function isOfPredecessor(object: Workflow | CronWorkflow, { metadata }: ArtifactWorkflow): boolean {
   const owner = ownerOfKind(object, 'ArtifactWorkflow');
   return owner !== undefined && owner.name === metadata.name && owner.uid !== metadata.uid;
@@ -120,7 +120,7 @@ function decideStop(
   const running = found && isOwnedBy(found, workflow) ? found : undefined;
   const began = stopBegan(workflow, now);
   const since = now.getTime() - began;
-  // An Order must never hang because Argo is gone, or a node: the garbage collector removes what is left.
+  // An Order must never hang on a missing Argo or a lost node: the garbage collector removes the rest.
   if (since >= 2 * stopGraceMs) return { action: 'finish', after: [] };
   if (!running || isOver(running)) return { action: 'finish', after: stoppedRuns(workflow, running) };
   const escalation = new Date(began + stopGraceMs);
@@ -137,7 +137,7 @@ function decideStop(
   return { action: 'stop', how: 'shutdown', object: running, until: escalation, status };
 }
 
-/** Stops what runs of one that is cancelled, and starts nothing. sync-status sees the end, or that there is nothing to stop. */
+/** Stops the run of a cancelled ArtifactWorkflow, and starts nothing. sync-status records the end, or that there was nothing to stop. */
 function decideCancel(
   workflow: ArtifactWorkflow,
   found: Workflow | CronWorkflow | undefined,
@@ -146,7 +146,7 @@ function decideCancel(
   const running = found && isOwnedBy(found, workflow) ? found : undefined;
   if (!running || isDeleting(running)) return { action: 'none' };
   if (isOver(running)) {
-    // One that ended as Cancelled has no pod left: sync-status waited for that.
+    // An ArtifactWorkflow that ended as Cancelled has no pod left: sync-status waited for that.
     if (isFinished(workflow)) return { action: 'none' };
     const after = running.spec.shutdown === undefined ? [] : stoppedRuns(workflow, running);
     return after.length === 0 ? { action: 'none' } : { action: 'end', after };
@@ -154,10 +154,10 @@ function decideCancel(
   const asked = Date.parse(running.metadata.annotations?.[annotations.cancelledAt] ?? '');
   const isAsked = !Number.isNaN(asked);
   const until = new Date((isAsked ? asked : now.getTime()) + stopGraceMs);
-  // After it is taken back, the pods are waited for from then on.
+  // If the cancel is undone, the pods are waited for from this time.
   const status = { stopSince: isoSeconds(until.getTime() - stopGraceMs) };
   if (isUnreleased(running)) return { action: 'stop', how: 'discard', object: running, until, status };
-  // Without Argo nothing ends it: the garbage collector stops the pods of a Workflow that is deleted.
+  // Without Argo nothing ends the Workflow: after its deletion the garbage collector stops its pods.
   if (isCron(running) || (isAsked && now >= until))
     return { action: 'stop', how: 'delete', object: running, until, status };
   if (isAsked) return { action: 'wait', message: 'its Workflow is stopping', until };
@@ -169,15 +169,15 @@ function decideNextAttempt(inputs: SubmissionInputs): Submission {
   const { status = {} } = workflow;
   const attempt = (status.attempts ?? status.workflowRef?.attempt ?? status.syncedAttempt ?? 1) + 1;
   const rerunAt = rerunRequested(workflow);
-  // What was cancelled and taken back has not failed: it waits for nothing.
+  // An undone cancel is not a failure: no backoff.
   if (rerunAt !== undefined || status.phase === 'Cancelled') return decideStart(inputs, attempt, rerunAt);
   const due = nextAttemptMs(workflow, now);
   if (now.getTime() >= due) return decideStart(inputs, attempt);
-  // Whole seconds, rounded up: a wake at the written time must not come too early.
+  // Whole seconds, rounded up: an event at the recorded time must not come too early.
   const until = new Date(Math.ceil(due / 1000) * 1000);
   const text = isoSeconds(until.getTime());
   const message = `attempt ${attempt} is due at ${text}`;
-  // Nothing holds it up but the time: what another one has told it is over.
+  // Only the backoff is left to wait for: an earlier hold is over.
   const waits = { nextAttemptTime: text, waitReason: null, waitMessage: null };
   const written = status.nextAttemptTime === text && status.waitReason === undefined;
   return { action: 'wait', message, until, ...(written ? {} : { status: waits }) };
@@ -188,7 +188,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   const { spec, status = {}, metadata } = workflow;
   if (spec.suspend === true) return { action: 'wait', message: 'suspended' };
   if (inputs.lacksAccount) return { action: 'wait', message: 'its ServiceAccount does not exist' };
-  // render-secret deletes the Secret and this field after the last attempt; a rerun renders it again.
+  // render-secret removes the Secret and this field after the last attempt; a rerun renders the Secret again.
   if (!status.configSecret) return { action: 'wait', message: 'its configuration has not been rendered yet' };
   const ahead = rivals.find((rival) => isAhead(rival, workflow));
   if (ahead) return waitFor(workflow, placeInUse(ahead));
@@ -211,7 +211,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
       attempts: attempt,
       ...(status.nextAttemptTime === undefined ? {} : { nextAttemptTime: null }),
       ...(status.stopSince === undefined ? {} : { stopSince: null }),
-      // Its turn has come. A refusal stays until the Workflow exists: one that lasts must not come and go with each try.
+      // Its turn has come. A refusal stays recorded until the Workflow exists: a lasting refusal must not flicker with each retry.
       ...(status.waitReason === undefined || isOutOfSight(status.waitReason)
         ? {}
         : { waitReason: null, waitMessage: null }),
@@ -219,14 +219,14 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   };
 }
 
-/** Waits, and says for what in the status. */
+/** Waits, and records the hold in the status. */
 function waitFor({ status = {} }: ArtifactWorkflow, { reason, message }: Hold): Submission {
   return status.waitMessage === message && status.waitReason === reason
     ? { action: 'wait', message }
     : { action: 'wait', message, status: { waitReason: reason, waitMessage: message } };
 }
 
-/** Releases what is recorded as in force, and keeps a schedule as suspended as its ArtifactWorkflow. */
+/** Releases the recorded Argo object, and keeps a schedule suspended or not like its ArtifactWorkflow. */
 function decideRelease(workflow: ArtifactWorkflow, running: Workflow | CronWorkflow): Submission {
   if (isDeleting(running)) return { action: 'none' };
   const suspend = workflow.spec.suspend === true;

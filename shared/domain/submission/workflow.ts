@@ -6,17 +6,17 @@ import type { Parameter } from '../kinds/common.ts';
 import { argoApiVersion } from '../kinds/refs.ts';
 import { absentSecretName, labels } from '../kinds/well-known.ts';
 
-/** How long a finished Workflow stays to be read: results live in the ArtifactWorkflow, so a day outlasts any outage of ours. */
+/** Finished Workflows are kept for a day: results are copied to the ArtifactWorkflow, and an outage of ARC may take a while. */
 const keepFinishedSeconds = 86_400;
 
 export interface WorkflowOptions {
-  /** Argo's controller `instanceID`; a controller that has one ignores what is not labelled with it. */
+  /** Argo's controller `instanceID`; a controller with an instanceID ignores Workflows without its label. */
   instanceId?: string;
 }
 
 /**
- * The Argo object of one attempt: a CronWorkflow where there is a schedule, else a Workflow. Only fields that Argo allows
- * beside a template reference under `templateReferencing: Strict`. The same input gives the same object, name included.
+ * Returns the Argo object of one attempt: a CronWorkflow for a schedule, else a Workflow. Uses only fields that Argo allows
+ * beside a template reference under `templateReferencing: Strict`. Pure: the same input gives the same object, name included.
  */
 export function workflowFor(
   workflow: ArtifactWorkflow,
@@ -45,7 +45,7 @@ function cronFor(workflow: ArtifactWorkflow, options: WorkflowOptions): CronWork
     metadata: metadataFor(workflow, cronWorkflowName(workflow.metadata.name), ownLabels),
     spec: {
       ...cron,
-      // Forbid: a run that takes longer than the interval is neither doubled nor killed.
+      // Forbid: a run that outlasts the interval is neither doubled nor killed.
       concurrencyPolicy: 'Forbid',
       successfulJobsHistoryLimit: 1,
       failedJobsHistoryLimit: 1,
@@ -88,7 +88,7 @@ function specFor({ spec, metadata, status }: ArtifactWorkflow): WorkflowSpec {
     { name: 'configSecretName', value: status?.configSecret?.name ?? metadata.name },
     { name: 'srcSecretName', value: spec.srcSecretRef?.name ?? absentSecretName },
     { name: 'dstSecretName', value: spec.dstSecretRef?.name ?? absentSecretName },
-    // For templates that put the label of a Kueue LocalQueue on their pod: Strict forbids us to.
+    // For templates that label their pod with a Kueue LocalQueue: Strict does not let the Workflow do so.
     ...(spec.queueName === undefined ? [] : [{ name: 'queueName', value: spec.queueName }]),
   ];
   const reserved = new Set(ours.map((parameter) => parameter.name));

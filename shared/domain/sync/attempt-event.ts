@@ -4,7 +4,7 @@ import type { EventReason } from '../lifecycle/event-reasons.ts';
 import { isDeleting, phaseOf } from '../lifecycle/phases.ts';
 import { brief } from '../values/text.ts';
 
-/** What people are told of an attempt, as an Event on the ArtifactWorkflow. */
+/** An Event on the ArtifactWorkflow about an attempt. */
 export interface AttemptEvent {
   type: 'Normal' | 'Warning';
   reason: EventReason;
@@ -12,8 +12,8 @@ export interface AttemptEvent {
 }
 
 /**
- * The turn of an attempt that a write of sync-status shows, if it shows one: the attempt waits in a queue, runs or has ended; of a schedule, its last run.
- * The same turn is worded in the same way, so that repetitions count up one Event. None of what is being deleted.
+ * Returns the transition of an attempt that a write of sync-status shows, if any: it queues, runs or has ended; for a schedule, its last run.
+ * Equal transitions have equal texts, so that repetitions count up one Event. None while the object is being deleted.
  */
 export function attemptEvent(before: ArtifactWorkflow, after: ArtifactWorkflow): AttemptEvent | undefined {
   if (isDeleting(after)) return undefined;
@@ -82,24 +82,24 @@ function shares({ copied = 0, existed = 0, mounted = 0 }: TransferCounts): strin
   ];
 }
 
-/** True for the message of a schedule whose last run failed (`runFailure`), or could not be started (`startFailure`). */
+/** True for the message of a schedule whose last run failed (`runFailure`) or could not start (`startFailure`). */
 export function isRunFailure(message: string | undefined): message is string {
   return message !== undefined && (/^run \S+ failed/.test(message) || isStartFailure(message));
 }
 
-/** How the failure of a run of a schedule begins: with its name, so that the failures of two runs differ. */
+/** Returns the beginning of the failure message of a scheduled run: its name tells the failures of two runs apart. */
 export function runFailure(run: string): string {
   return `run ${run} failed`;
 }
 
 const notStarted = 'Argo cannot start its runs';
 
-/** What is said of a schedule of which Argo can make no run. */
+/** Returns the message of a schedule for which Argo cannot create a run. */
 export function startFailure(why: string): string {
   return `${notStarted}: ${why}`;
 }
 
-/** True for what `startFailure` says. */
+/** True for the result of `startFailure`. */
 export function isStartFailure(message: string): boolean {
   return message.startsWith(notStarted);
 }

@@ -5,23 +5,23 @@ import { hasEnded, hasFailed, isDeleting, isFinalPhase } from '../lifecycle/phas
 import { longestMessage } from '../values/limits.ts';
 import { brief, cut } from '../values/text.ts';
 
-/** What was seen of an attempt; undefined takes a field away. */
+/** The observed status of an attempt; undefined removes a field. */
 export type Seen = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | undefined };
 
 export const cancelledMessage = 'cancelled';
 
-/** The end of one that is to be cancelled and has no Workflow, or no longer one; undefined for every other. */
+/** Returns the end of an ArtifactWorkflow that is to be cancelled and has no Workflow (any more); undefined for every other. */
 export function cancelledWithout(workflow: ArtifactWorkflow, now: Date): Seen | undefined {
   if (!isCancelDue(workflow) || isDeleting(workflow)) return undefined;
   const { status = {} } = workflow;
   const isSeen = (status.syncedAttempt ?? 1) === (status.workflowRef?.attempt ?? 1);
-  // What is left of the attempt before is not about one that was decided on and never seen.
+  // An attempt that was decided on and never seen does not inherit the fields of the attempt before.
   const rest = isSeen ? {} : { startTime: undefined, progress: undefined, results: undefined };
-  // The run of a schedule stays named: its pod may have yet to end.
+  // The run of a schedule stays recorded: its pod may still be ending.
   return { ...rest, ...endOf(workflow, now) };
 }
 
-/** An attempt that failed, and would be followed by another one, ends as Cancelled once that is asked for. */
+/** Turns the failure of an attempt that would be retried into Cancelled, if a cancel was requested. */
 export function cancelledInstead(workflow: ArtifactWorkflow, seen: Seen, now: Date): Seen {
   if (seen.phase === undefined || seen.phase === 'Cancelled' || !isFinalPhase(seen.phase)) return seen;
   const { workflowRef, attempts } = workflow.status ?? {};

@@ -3,27 +3,27 @@ import { longestFailure, mostFailedSteps } from '../values/limits.ts';
 import { maskCredentials } from '../values/mask.ts';
 import { cut } from '../values/text.ts';
 
-/** What there is of the log of the step that failed. */
+/** The end of the log of the failed step. */
 export interface LogTail {
   namespace: string;
   pod: string;
-  /** Its last lines; undefined where they may not be quoted. */
+  /** The last lines; undefined if they may not be quoted. */
   text?: string;
 }
 
 /** 128 + SIGKILL, and the kubelet's reason for its most common cause. */
 const killedCode = /exit code 137\b|OOMKilled/;
-/** What Argo says of a container that ended badly, where there is nothing else to say. */
+/** Argo's message for a failed container that left no other message. */
 const bareExitCode = /^([\w-]+: )?Error \(exit code \d+\)$/;
 const killedText =
   'the worker was killed before it could say why: its container may have run out of memory (raise the limit in the workflow template) or been evicted or stopped by hand; spec.retry or the annotation arc.opendefense.cloud/retry-at of the Order runs it again';
 
-/** Argo's message for a container: how it ended, and what the kubelet has of its termination message or log. */
+/** Argo's message for a container: its exit code, then its termination message or log as reported by the kubelet. */
 const quotedLog = /^([^\n]{0,200}\(exit code \d+\)): ([\s\S]+)$/;
 
 /**
- * Why a Workflow failed, for the person who has to act: the worker's own message first, then the Workflow's message and
- * those of the failed nodes, which hold exit codes and termination messages, then on lines of its own the end of the log.
+ * Returns why a Workflow failed, for the person who has to act: first the worker's own message, then the messages of the Workflow and of the
+ * failed nodes, which contain exit codes and termination messages, then on lines of their own the end of the log.
  */
 export function failureMessage(workflow: Workflow, reported: string | undefined, tail?: LogTail): string {
   return withTail(causeOf(workflow, reported, tail), tail);
@@ -35,7 +35,7 @@ function causeOf(workflow: Workflow, reported: string | undefined, tail: LogTail
   const add = (text: string | undefined, where = '') => {
     const added = newIn(withoutLog(text?.trim() ?? '', tail), said);
     if (added === '') return;
-    // The worker has said why; its exit code says the same in a number.
+    // The worker has given the reason; the exit code adds nothing.
     if (reported !== undefined && bareExitCode.test(added)) return;
     said.push(added);
     parts.push(where + added);
@@ -49,12 +49,12 @@ function causeOf(workflow: Workflow, reported: string | undefined, tail: LogTail
   return cut(parts.join('; '), longestFailure);
 }
 
-/** A message of Argo's, which may quote the log of any program. What would be cut off is not looked at. */
+/** Masks a message of Argo, which may quote the log of any program. Text beyond the limit is cut before. */
 function withoutCredentials(message = ''): string {
   return maskCredentials(message.slice(0, 2 * longestFailure));
 }
 
-/** A message without the log that it quotes, where more of the log follows. */
+/** Removes the log that a message quotes, if the log itself follows. */
 function withoutLog(text: string, tail: LogTail | undefined): string {
   const [, ended, log = ''] = quotedLog.exec(text) ?? [];
   return ended !== undefined && tail?.text?.endsWith(log.trim()) ? ended : text;
@@ -68,7 +68,7 @@ function withTail(cause: string, tail: LogTail | undefined): string {
   return cause === '' ? hint : `${cause}; ${hint}`;
 }
 
-/** What a text adds to those before it: Argo repeats a node's message as the Workflow's, and both quote the worker. */
+/** Returns what a text adds to the texts before: Argo repeats a node's message on the Workflow, and both quote the worker. */
 function newIn(text: string, before: readonly string[]): string {
   let rest = text;
   for (const part of before)
@@ -76,13 +76,13 @@ function newIn(text: string, before: readonly string[]): string {
   return before.some((part) => part.endsWith(rest)) ? '' : rest;
 }
 
-/** Failed pods, the last to fail first. */
+/** Returns the failed pods, latest first. */
 export function failedNodes({ status }: Workflow): WorkflowNode[] {
   const nodes = Object.values(status?.nodes ?? {});
   const failed = nodes.filter(
     ({ type, phase }) => type === 'Pod' && (phase === 'Failed' || phase === 'Error'),
   );
-  // The last to fail is the one that mattered; by name where times are equal, so that the text stays the same.
+  // The latest failure is the cause; ties are broken by name, so that the text is stable.
   const time = (node: WorkflowNode) => node.finishedAt ?? '';
   return failed
     .sort((a, b) => order(time(b), time(a)) || order(a.name ?? '', b.name ?? ''))

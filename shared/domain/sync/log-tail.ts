@@ -8,7 +8,7 @@ import { failedNodes } from './failure.ts';
 import { reportedFailure } from './results.ts';
 import type { SyncPatch } from './status.ts';
 
-/** The container of a template that does its work, as Argo names it. */
+/** The container of a template that does the work, as Argo names it. */
 export const mainContainer = 'main';
 
 /** How much of a log a failure quotes. */
@@ -18,15 +18,15 @@ export interface TailBounds {
   bytes: number;
 }
 
-/** The step whose log is to be quoted. */
+/** The step whose log is quoted. */
 export interface FailedStep {
   run: Workflow;
   node: WorkflowNode;
 }
 
 /**
- * The step of which the log is to be read, once `patch` is going to tell of a failure for the first time. Undefined where a log does not help:
- * for everything but a failure, where the worker has said why, and where no pod has failed.
+ * Returns the step whose log is to be read, when `patch` is about to report a failure for the first time. undefined where a log does not help:
+ * for anything but a failure, if the worker has given a reason, or if no pod has failed.
  */
 export function stepToQuote(
   workflow: ArtifactWorkflow,
@@ -48,17 +48,16 @@ function hasFailed({ status }: Workflow): boolean {
   return status?.phase === 'Failed' || status?.phase === 'Error';
 }
 
-/** True for the pod of a step whose main container has run to an end: there is no other log of it. */
+/** True for the pod of a step whose main container has terminated: its log is complete. */
 export function isPodOf({ metadata, status }: Pod, { node }: FailedStep): boolean {
   const main = status?.containerStatuses?.find(({ name }) => name === mainContainer);
   return metadata.annotations?.[annotations.argoNode] === node.id && main?.state?.terminated !== undefined;
 }
 
 /**
- * Whether the log of a pod's main container may be quoted where other people read than may read Secrets: a container that can read a
- * Secret may have printed it, and nobody here knows the Secret to look for it. FallbackToLogsOnError is the word of the template's author
- * that the end of the log is fit to be read: the kubelet quotes it in the pod's status, and Argo in the Workflow's
- * (docs/decisions/0016-log-tail.md).
+ * True if the log of a pod's main container may be quoted to people who may not read Secrets. A container that can read a Secret may have
+ * printed it, and the Secret is not known here. With FallbackToLogsOnError, the template's author declares the end of the log fit to be
+ * read: the kubelet quotes it in the pod's status, and Argo in the Workflow's (docs/decisions/0016-log-tail.md).
  */
 export function mayQuoteLog({ spec }: Pod): boolean {
   const main = spec?.containers?.find(({ name }) => name === mainContainer);
@@ -83,9 +82,9 @@ function canReadSecrets(
   );
 }
 
-/** The last lines of a log, whole ones where possible, without what looks like a credential. */
+/** Returns the last lines of a log, whole lines where possible, with credentials masked. */
 export function endOfLog(log: string, { lines, bytes }: TailBounds): string {
-  // Masked before it is cut, or half a credential could stay; what is far from the end is not looked at.
+  // Masked before it is cut, or half a credential could remain; text far from the end is skipped.
   const near = maskCredentials(printableLines(log.slice(-4 * bytes)));
   const kept: string[] = [];
   let left = bytes;
@@ -101,7 +100,7 @@ export function endOfLog(log: string, { lines, bytes }: TailBounds): string {
   return kept.reverse().join('\n').trim();
 }
 
-/** The end of a text, at most `bytes` of it in UTF-8, without half a character. */
+/** Returns the end of a text, at most `bytes` in UTF-8, without a partial character. */
 function endOf(text: string, bytes: number): string {
   return Buffer.from(text)
     .subarray(-bytes)

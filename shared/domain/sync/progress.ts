@@ -1,13 +1,13 @@
 import { bytesText } from '#shared/base/errors';
 
-/** `n/m` as Argo prints it; undefined for anything else, and for a whole of nothing. */
+/** Parses Argo's `n/m`; undefined for any other text and for a total of 0. */
 export function parseProgress(text: string | undefined): { done: number; total: number } | undefined {
   const [, done, total] = /^(\d{1,15})\/(\d{1,15})$/.exec(text ?? '') ?? [];
   if (done === undefined || total === undefined || Number(total) === 0) return undefined;
   return { done: Math.min(Number(done), Number(total)), total: Number(total) };
 }
 
-/** The further of two readings: Argo's total grows while pods start, and what is shown never falls. */
+/** Returns the later of two readings: Argo's total grows while pods start, and shown progress never decreases. */
 export function furtherProgress(before: string | undefined, now: string | undefined): string | undefined {
   const old = parseProgress(before);
   const next = parseProgress(now);
@@ -16,15 +16,15 @@ export function furtherProgress(before: string | undefined, now: string | undefi
   return `${next.done}/${next.total}`;
 }
 
-/** From here on a whole is a number of bytes: templates that count steps have fewer. */
+/** A larger total counts bytes: templates that count steps have fewer. */
 const fewestBytes = 1024;
 
-/** True where progress towards `total` counts bytes, and not steps. */
+/** True if progress towards `total` counts bytes rather than steps. */
 export function countsBytes(total: number): boolean {
   return total >= fewestBytes;
 }
 
-/** Progress for people: `31% of 40 MiB`; as it is where steps are counted, and empty where there is none. */
+/** Formats progress for people: `31% of 40 MiB`; counted steps are unchanged, and no progress is empty. */
 export function progressText(progress: string | undefined): string {
   const parsed = parseProgress(progress);
   if (!parsed || !countsBytes(parsed.total)) return progress ?? '';

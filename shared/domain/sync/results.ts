@@ -21,12 +21,12 @@ import {
 import { cut } from '../values/text.ts';
 
 /**
- * What the worker reported: the JSON in the output parameter `result` of the Workflow, or of the node that ended last. Only the
- * fields we know, in bounds; undefined where there is none, or where it is not a JSON object, as in templates of other authors.
+ * Returns the worker's report: the JSON in the output parameter `result` of the Workflow, or of the node that ended last. Only known fields,
+ * within bounds; undefined without a report, or if it is not a JSON object, as in templates of other authors.
  */
 export function resultsOf(workflow: Workflow): TransferResults | undefined {
   const { outputs, nodes } = workflow.status ?? {};
-  // Of several attempts within one Workflow the last one says how it ended; Argo prints nodes in the order of their hashes.
+  // Of several attempts within one Workflow the last one decides; Argo orders nodes by their hashes.
   const time = ({ finishedAt }: WorkflowNode) => Date.parse(finishedAt ?? '') || 0;
   const latest = Object.values(nodes ?? {}).sort((a, b) => time(b) - time(a));
   const lists = [outputs, ...latest.map((node) => node.outputs)].map((found) => found?.parameters ?? []);
@@ -37,12 +37,12 @@ export function resultsOf(workflow: Workflow): TransferResults | undefined {
   return undefined;
 }
 
-/** How the worker says that the transfer ended. */
+/** Returns how the transfer ended according to the worker. */
 export function transferOutcome(workflow: Workflow): TransferResults['outcome'] {
   return resultsOf(workflow)?.outcome;
 }
 
-/** Why it failed, in the words of the worker; undefined where it has said nothing. */
+/** Returns why the transfer failed in the worker's words; undefined if it gave no reason. */
 export function reportedFailure(workflow: Workflow): string | undefined {
   const { outcome, message } = resultsOf(workflow) ?? {};
   return outcome === 'failed' ? message : undefined;

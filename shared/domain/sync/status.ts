@@ -18,22 +18,22 @@ import { failureMessage, type LogTail } from './failure.ts';
 import { furtherProgress } from './progress.ts';
 import { reportedFailure, resultsOf } from './results.ts';
 
-/** A merge patch for the status fields sync-status owns; null takes a field away. */
+/** A merge patch for the status fields that sync-status owns; null removes a field. */
 export type SyncPatch = { [Field in keyof ArtifactWorkflowStatus]?: ArtifactWorkflowStatus[Field] | null };
 
 export interface SyncExtras {
-  /** The run a CronWorkflow has made last, if there is one. */
+  /** The latest run of a CronWorkflow, if there is one. */
   run?: Workflow | undefined;
-  /** Of the step that failed, where it was read. */
+  /** Of the failed step, if it was read. */
   tail?: LogTail | undefined;
-  /** True where the CronWorkflow may not be read. */
+  /** True if reading the CronWorkflow is forbidden. */
   isUnreadable?: boolean;
 }
 
 /**
- * What sync-status has to write after looking at an ArtifactWorkflow's Argo object; undefined when nothing changes, when the
- * object is not the one in force or somebody else's, or when it is gone (what was seen of it stays true; submit-workflow makes it again if need be).
- * One that is to be cancelled and has no Workflow has ended.
+ * Returns what sync-status has to write after observing an ArtifactWorkflow's Argo object; undefined if nothing changes, if the object is
+ * neither current nor ours, or if it is gone (the last observation stays true; submit-workflow recreates the object if necessary). An
+ * ArtifactWorkflow that is to be cancelled and has no Workflow has ended.
  */
 export function syncedStatus(
   workflow: ArtifactWorkflow,
@@ -43,7 +43,7 @@ export function syncedStatus(
 ): SyncPatch | undefined {
   const { status = {} } = workflow;
   if (!deliveryOf(status.conditions)) return seenStatus(workflow, argo, now, extras);
-  // The others change as if it were not there; it stays until the object has settled.
+  // The other conditions are computed without Delivered, which stays until the object has settled.
   const bare = { ...workflow, status: { ...status, conditions: withoutDelivery(status.conditions ?? []) } };
   const patch = seenStatus(bare, argo, now, extras);
   const next = { ...bare, status: applyMergePatch(bare.status, patch ?? {}) as ArtifactWorkflowStatus };
@@ -67,8 +67,8 @@ function seenStatus(
 }
 
 /**
- * True when sync-status has nothing to write. `argo` may lack its nodes, and the ArtifactWorkflow all of its conditions but Delivered: they follow
- * from the phase. Results come with the end of an attempt, which shows.
+ * True when sync-status has nothing to write. `argo` may lack its nodes, and the ArtifactWorkflow every condition but Delivered: conditions
+ * follow from the phase, and results come with the end of an attempt.
  */
 export function isSynced(
   workflow: ArtifactWorkflow,
@@ -85,7 +85,7 @@ export function isSynced(
   return changes(status, rest) === undefined;
 }
 
-/** What there is to say of its Argo object, beside the conditions; undefined where it is not about this transfer. */
+/** Returns the status that the Argo object shows, without conditions; undefined if the object is not about this transfer. */
 function observed(
   workflow: ArtifactWorkflow,
   argo: Workflow | CronWorkflow | undefined,
@@ -94,7 +94,7 @@ function observed(
 ): Seen | undefined {
   const reference = currentWorkflow(workflow);
   const isNamed = argo?.metadata.name === reference.name && argo.kind === reference.kind;
-  // A Workflow made by hand, or left by a former ArtifactWorkflow of this name, is not about this transfer.
+  // A Workflow made by hand, or left by an earlier ArtifactWorkflow of this name, is not about this transfer.
   const ours = isNamed && isOwnedBy(argo, workflow) ? argo : undefined;
   const seen = extras.isUnreadable
     ? unreadable(workflow)
@@ -109,7 +109,7 @@ function observed(
   };
 }
 
-/** What is known of a schedule that nobody may look at: how its runs went, and not that there will be others. */
+/** Returns what is known of a schedule that may not be read: how its runs ended, but not whether others follow. */
 function unreadable(workflow: ArtifactWorkflow): Seen | undefined {
   if (hasEnded(workflow)) return undefined;
   return {
@@ -120,7 +120,7 @@ function unreadable(workflow: ArtifactWorkflow): Seen | undefined {
   };
 }
 
-/** What has ended stays as it is, whatever is edited; its status says that it is about the present generation, unless it goes. */
+/** An end is final, whatever is edited; only its observedGeneration follows, unless the object is being deleted. */
 function stillEnded(workflow: ArtifactWorkflow): SyncPatch | undefined {
   const { generation } = workflow.metadata;
   const { observedGeneration, conditions = [] } = workflow.status ?? {};
@@ -148,11 +148,11 @@ function fromWorkflow(
   { tail }: SyncExtras,
 ): Seen | undefined {
   const before = phaseOf(workflow);
-  // Argo calls it Running, and nothing runs. Most are released in a moment, so it is said only where the status says otherwise.
+  // Argo reports Running although nothing runs. Most Workflows are released within a moment, so this is reported only over another status.
   if (isUnreleased(argo))
     return before === 'Pending' || isFinalPhase(before) ? undefined : { phase: 'Pending' };
   const phase = phaseFor(workflow, argo);
-  // An end is an end: a late view of the same attempt changes nothing, unless it had arrived before it was cancelled.
+  // An end is final: a late observation of the same attempt changes nothing, unless the transfer had arrived before it was cancelled.
   if (isFinalPhase(before) && !isFinalPhase(phase)) return undefined;
   if (before === 'Cancelled' && phase !== 'Succeeded') return undefined;
   const { attempt } = currentWorkflow(workflow);
@@ -161,7 +161,7 @@ function fromWorkflow(
   const { startedAt, progress } = argo.status ?? {};
   const results = resultsOf(argo) ?? old.results;
   const final = isFinalPhase(phase);
-  // The message of an attempt that has ended stays as it was first written.
+  // The message of an ended attempt stays as first written.
   const settled = isFinalPhase(before) ? old.message : undefined;
   return {
     phase,
@@ -173,7 +173,7 @@ function fromWorkflow(
   };
 }
 
-/** None for what was stopped because it is being deleted: it did not end, and is made anew if its Order still wants it. */
+/** None for a run that its deletion stopped: it did not end, and is created again if its Order still wants it. */
 function completionOf(
   workflow: ArtifactWorkflow,
   argo: Workflow,
@@ -186,8 +186,8 @@ function completionOf(
 }
 
 /**
- * The end of a run that was asked for is later than the wish, whatever Argo's clock and that of who asked say: else the wish would count for
- * this end, too.
+ * Returns an end later than the request for the run, whatever the clocks of Argo and of the requester say: otherwise the request would
+ * count for this end as well.
  */
 function afterAsked({ status }: ArtifactWorkflow, ended: string): string {
   const { rerunAt = 0 } = status?.workflowRef ?? {};
@@ -208,8 +208,8 @@ function messageOf(
 }
 
 /**
- * True while a Workflow with a queue waits in Kueue's: Argo calls it Running and none of its pods has got further than Pending. One that
- * was let in and has yet to start looks the same.
+ * True while a Workflow waits in Kueue's queue: Argo reports Running, and no pod is beyond Pending. An admitted Workflow that has not started
+ * yet looks the same.
  */
 export function isQueued({ metadata, status = {} }: Workflow): boolean {
   if (metadata.labels?.[labels.queue] === undefined || status.phase !== 'Running') return false;
@@ -217,7 +217,7 @@ export function isQueued({ metadata, status = {} }: Workflow): boolean {
   return pods.length > 0 && pods.every(({ phase }) => phase === 'Pending');
 }
 
-/** Cancelled rather than Stopped where it was stopped for that; its cancel may have been taken back since. */
+/** Cancelled instead of Stopped if a cancel stopped it, even if the cancel was undone since. */
 function phaseFor(workflow: ArtifactWorkflow, argo: Workflow): WorkflowPhase {
   const phase = phaseFrom(argo);
   if (phase !== 'Stopped') return phase;
@@ -225,13 +225,13 @@ function phaseFor(workflow: ArtifactWorkflow, argo: Workflow): WorkflowPhase {
   return byUs || isCancelDue(workflow) ? 'Cancelled' : phase;
 }
 
-/** Our phase for Argo's. Pending with a message and no start is waiting in Argo's queue. */
+/** Maps Argo's phase to ours. Pending with a message and without a start means that it waits in Argo's queue. */
 function phaseFrom(workflow: Workflow): WorkflowPhase {
   const { spec, status = {} } = workflow;
   const { phase, startedAt, message } = status;
   const ended = phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
-  // Argo before 4.1.2 called a Workflow Succeeded that was terminated while it waited for a lock (argo #16776):
-  // the word of the worker tells such a one from a transfer that was done before the stop.
+  // Argo before 4.1.2 reports a Workflow as Succeeded that was terminated while it waited for a lock (argo #16776):
+  // the worker's report tells such a Workflow from a transfer that finished before the stop.
   const arrived = phase === 'Succeeded' && resultsOf(workflow)?.outcome === 'succeeded';
   if (ended && spec.shutdown && !arrived) return 'Stopped';
   if (!phase) return 'Pending';
@@ -241,13 +241,13 @@ function phaseFrom(workflow: Workflow): WorkflowPhase {
 
 function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, tail }: SyncExtras): Seen {
   const { message, ...rest } = workflow.status ?? {};
-  // It may be read again, or started.
+  // The schedule is readable or startable again.
   const isOver = message === undefined || message === schedulesOff.message || isStartFailure(message);
   const old: ArtifactWorkflowStatus = isOver ? rest : { ...rest, message };
   const { active, lastScheduledTime, succeeded, failed } = argo.status ?? {};
   const current = active?.[0];
   const results = run && resultsOf(run);
-  // The same run goes forward only; the next one starts anew.
+  // Progress of the same run never goes back; the next run starts anew.
   const sameRun = current !== undefined && current.name === old.activeWorkflowRef?.name;
   const progress = furtherProgress(sameRun ? old.progress : undefined, run?.status?.progress);
   return {
@@ -263,7 +263,7 @@ function fromCron(workflow: ArtifactWorkflow, argo: CronWorkflow, { run, tail }:
   };
 }
 
-/** Why Argo can start no run, as its conditions say: the template or the account is gone, a policy refuses the Workflow. */
+/** Returns why Argo cannot start a run, from its conditions: the template or the account is missing, a policy refuses the Workflow. */
 function startMessage({ status }: CronWorkflow): string | undefined {
   const refused = status?.conditions?.find(
     ({ type, status: is }) => is === 'True' && (type === 'SubmissionError' || type === 'SpecError'),
@@ -271,7 +271,7 @@ function startMessage({ status }: CronWorkflow): string | undefined {
   return refused && cut(startFailure(maskCredentials(refused.message ?? '')), longestMessage);
 }
 
-/** How the last run of a schedule failed; it stays as it was first written. */
+/** Returns how the last run of a schedule failed; the message stays as first written. */
 function runMessage(run: Workflow, old: string | undefined, tail: LogTail | undefined): string | undefined {
   const { phase } = run.status ?? {};
   if (phase !== 'Failed' && phase !== 'Error') return undefined;

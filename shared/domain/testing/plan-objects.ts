@@ -4,7 +4,7 @@ import { finalizers } from '../kinds/well-known.ts';
 import { type PlanInputs, planOrder } from '../plan/plan.ts';
 import { artifactType, endpoint, order as orderOf } from './objects.ts';
 
-/** An Order `release` from `from` to `to`, what it refers to and what is planned for it: for the tests of this room. */
+/** An Order `release` from `from` to `to`, the objects it refers to and its plan: for the tests of this room. */
 
 export const now = new Date('2026-01-02T03:04:05Z');
 

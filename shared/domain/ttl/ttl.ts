@@ -7,28 +7,28 @@ import { isDeleting, phaseOf } from '../lifecycle/phases.ts';
 import { forceTime } from '../plan/effective.ts';
 import { parseDuration } from '../values/duration.ts';
 
-/** The longest delay of a roll-up. */
+/** Maximum delay of a roll-up. */
 const rollUpPatienceMs = 600_000;
 
-/** When an Order is to be deleted: `spec.ttl` after its creation or the last force, whatever its state. undefined: never. */
+/** Returns when to delete an Order: `spec.ttl` after its creation or the last force, whatever its state. undefined: never. */
 export function orderExpiry(order: Order): Date | undefined {
   if (isDeleting(order)) return undefined;
   const expiry = after(order.metadata.creationTimestamp, order.spec.ttl);
   const forced = after(isoSeconds(forceTime(order) * 1000), order.spec.ttl);
-  // Somebody who forces an Order that is about to expire wants to see what comes of it.
+  // Whoever forces an Order that is about to expire wants to see the result.
   return expiry && forced && forced > expiry ? forced : expiry;
 }
 
 /**
- * When a finished ArtifactWorkflow is to be deleted. Unset keeps it, 0 is at once. undefined too while `order`, its owner, does
- * not show the end yet: from then on only the Order's status records that the artifact is done.
+ * Returns when to delete a finished ArtifactWorkflow. An unset TTL keeps it, 0 deletes it at once. undefined also until `order`, its owner,
+ * records the end: from then on only the Order's status shows that the artifact is done.
  */
 export function artifactWorkflowExpiry(
   workflow: ArtifactWorkflow,
   order: Order | undefined,
 ): Date | undefined {
   if (isDeleting(workflow) || !isFinished(workflow)) return undefined;
-  // It may be taken back, and then runs again.
+  // Its cancel may be undone, and then it runs again.
   if (phaseOf(workflow) === 'Cancelled') return undefined;
   const { ttlAfterFinished, ttlAfterFailed } = workflow.spec;
   const ttl = phaseOf(workflow) === 'Succeeded' ? ttlAfterFinished : ttlAfterFailed;
@@ -37,7 +37,7 @@ export function artifactWorkflowExpiry(
   const entries = order.status?.artifactWorkflows ?? {};
   const entry = entries[keyOf(workflow)];
   if (entry) return entry.completionTime === undefined ? undefined : due;
-  // Either history, or a version that the next roll-up will show: wait until that roll-up must have happened.
+  // Either history, or a version that the next roll-up will record: wait until that roll-up must have happened.
   const settled = Date.parse(workflow.status?.completionTime ?? '') + rollUpPatienceMs;
   return new Date(Math.max(due.getTime(), settled));
 }

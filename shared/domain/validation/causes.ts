@@ -5,10 +5,10 @@ import { deepestNesting, longestObjectName } from '../values/limits.ts';
 
 /** Checks of one field. Each returns a metav1.StatusCause for every problem, and an empty list for a valid value. */
 
-/** Of one list, so many problems are worked out: nobody reads more, and a list may have thousands of items. */
+/** Problems reported per list: a list may have thousands of items. */
 const mostOfList = 101;
 
-/** The problems of a list's items, in their order; the first ones of many. */
+/** Returns the problems of a list's items, in order, up to `mostOfList`. */
 export function listCauses<T>(items: Iterable<T>, causesOf: (item: T) => Cause[]): Cause[] {
   const causes: Cause[] = [];
   for (const item of items) {
@@ -18,7 +18,7 @@ export function listCauses<T>(items: Iterable<T>, causesOf: (item: T) => Cause[]
   return causes;
 }
 
-/** A list with names, each given and there once. `field` is that of the list. */
+/** Checks that every item has a name and that names are unique. `field` is the field of the list. */
 export function uniqueNames(
   field: string,
   names: ReadonlyArray<string | undefined>,
@@ -36,7 +36,7 @@ export function uniqueNames(
   });
 }
 
-/** Parameters as Argo takes them: named once, in letters, digits, `-` and `_`. */
+/** Checks parameters by Argo's rules: unique names of letters, digits, `-` and `_`. */
 export function parameterCauses(
   field: string,
   parameters: ReadonlyArray<{ name: string; value: string }> = [],
@@ -61,14 +61,14 @@ export function parameterCauses(
   ];
 }
 
-/** A duration that can be read, is not negative and at most ten years. */
+/** Checks a duration: valid, not negative and at most ten years. */
 export function durationCauses(field: string, value: string | undefined): Cause[] {
   if (value === undefined) return [];
   const problem = durationProblem(value);
   return problem === undefined ? [] : [invalid(field, `Invalid value: ${quoted(value)}: ${problem}`)];
 }
 
-/** A reference to an object by its name: given, and a name that an object can have. */
+/** Checks the name in a reference: present and a valid object name. */
 export function nameCauses(field: string, value: string | undefined): Cause[] {
   if (value === undefined) return [];
   if (value === '') return [required(field, 'it must not be empty')];
@@ -90,8 +90,8 @@ export function queueCauses(field: string, value: string | undefined): Cause[] {
 }
 
 /**
- * Texts with `{{` anywhere within, keys included: Argo substitutes a submitted spec as a whole, so that a user's value could
- * read other parameters or run expressions in its controller. Also values that are nested too deep.
+ * Refuses texts that contain `{{`, keys included: Argo substitutes a submitted spec as a whole, so a user's value could
+ * read other parameters or run expressions in its controller. Also refuses values that are nested too deep.
  */
 export function templateCauses(field: string, value: unknown): Cause[] {
   const causes: Cause[] = [];
@@ -99,7 +99,7 @@ export function templateCauses(field: string, value: unknown): Cause[] {
   return causes;
 }
 
-/** Of one field, so many problems are named. */
+/** Problems reported per field. */
 const mostCauses = 20;
 
 function addTemplateCauses(causes: Cause[], field: string, value: unknown, depth: number): void {

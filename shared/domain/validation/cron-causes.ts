@@ -10,7 +10,7 @@ import { whenCauses } from './when-causes.ts';
 const reference = new Date('2023-12-31T23:59:00Z');
 
 /**
- * What is wrong with a schedule: too long, unreadable or never due; or its condition may not be evaluated. How often it may be due is a
+ * Returns what is wrong with a schedule: too long, invalid, never due, or with a condition that may not be evaluated. The minimum interval is a
  * setting of the operator: see `intervalCauses`.
  */
 export function cronCauses(field: string, cron: Cron | undefined): Cause[] {
@@ -32,7 +32,7 @@ export function cronCauses(field: string, cron: Cron | undefined): Cause[] {
   });
 }
 
-/** Characters of the longest name of a time zone, with room. */
+/** Characters; longer than every time zone name. */
 const longestZone = 64;
 
 function zoneCauses(field: string, timezone: string | undefined): Cause[] {
@@ -41,7 +41,7 @@ function zoneCauses(field: string, timezone: string | undefined): Cause[] {
   return [invalid(field, `Invalid value: ${quoted(timezone)}: not a time zone such as Europe/Berlin`)];
 }
 
-/** JavaScript takes names in any case, and offsets; Argo looks the name up as a file. */
+/** JavaScript accepts names in any case, and offsets; Argo looks the name up as a file. */
 function isTimeZone(timeZone: string): boolean {
   if (!/^[A-Z][^/]*(?:\/[A-Z][^/]*)*$/.test(timeZone)) return false;
   try {
@@ -59,7 +59,7 @@ function problemOf(schedule: string): string | undefined {
   const fields = schedule.startsWith('@') ? [] : schedule.trim().split(/\s+/);
   if (!schedule.startsWith('@') && fields.length !== 5) return 'must have five fields';
   try {
-    // The time zone moves the runs and does not change which there are.
+    // The time zone shifts the runs but does not decide whether there are any.
     const runs = new Croner(schedule, { paused: true, timezone: 'UTC' });
     return runs.nextRun(reference) ? unknownToArgo(fields) : 'it never comes';
   } catch (caught) {
@@ -67,9 +67,9 @@ function problemOf(schedule: string): string | undefined {
   }
 }
 
-/** A part of a field as Argo's parser reads it (robfig/cron): that of croner reads more, and Argo would never run such a schedule. */
+/** A part of a field by the grammar of Argo's parser (robfig/cron): croner accepts more, and Argo would never run such a schedule. */
 const argoPart = /^(?:[*?]|\d+(?:-\d+)?|[a-z]{3}(?:-[a-z]{3})?)(?:\/\d+)?$/i;
-/** Sunday is 0 for it; behind a slash stands a step. */
+/** Argo's Sunday is 0; a number behind a slash is a step. */
 const seventhDay = /(?<![\d/])7(?!\d)/;
 
 function unknownToArgo(fields: readonly string[]): string | undefined {

@@ -8,8 +8,8 @@ import { daysOf, follow } from './schedule-days.ts';
 const dayMinutes = 1_440;
 
 /**
- * Schedules of which two runs follow each other in less than so many milliseconds, at most a day: runs of one, or of two of the list. Two that
- * fall on the same minute are one run, as a run that is under way is not doubled. The schedules have been validated before.
+ * Returns the schedules with two runs less than `shortestMs` apart (at most a day): runs of one schedule, or of two in the list. Two runs in the
+ * same minute count as one, because a run is not started while another one is in progress. The schedules must be valid.
  */
 export function intervalCauses(field: string, cron: Cron | undefined, shortestMs: number): Cause[] {
   const schedules = cron?.schedules ?? [];
@@ -28,7 +28,7 @@ export function intervalCauses(field: string, cron: Cron | undefined, shortestMs
   });
 }
 
-/** A schedule by the clock, with its days and their minutes, or one that counts from its own last run. */
+/** A calendar schedule as its days and their minutes, or an interval from its own last run. */
 type Schedule = { days: Uint8Array; times: number[] } | { everyMs: number };
 
 function readSchedule(schedule: string): Schedule {
@@ -39,7 +39,7 @@ function readSchedule(schedule: string): Schedule {
   return { days: daysOf(pattern), times };
 }
 
-/** The least time between two runs, as if it ran every day. */
+/** Returns the minimum interval between two runs, as if it ran every day. */
 function intervalMs(schedule: Schedule): number {
   if ('everyMs' in schedule) return schedule.everyMs;
   const { times } = schedule;
@@ -47,7 +47,7 @@ function intervalMs(schedule: Schedule): number {
   return Math.min(...gaps) * 60_000;
 }
 
-/** True if a run of one can follow one of the other too soon. Nobody knows when one that counts from its last run meets another one. */
+/** True if a run of one can follow a run of the other too soon. Runs of an interval may meet any other run. */
 function areNear(a: Schedule, b: Schedule, shortestMs: number): boolean {
   if ('everyMs' in a || 'everyMs' in b) return true;
   const shortest = shortestMs / 60_000;
@@ -60,7 +60,7 @@ function areNear(a: Schedule, b: Schedule, shortestMs: number): boolean {
   );
 }
 
-/** The least difference between two times, one of each sorted list; those that are the same are left out. */
+/** Returns the smallest difference between two times, one of each sorted list; equal times are skipped. */
 function leastGap(a: readonly number[], b: readonly number[]): number {
   let least = Number.POSITIVE_INFINITY;
   for (let [i, j] = [0, 0]; i < a.length && j < b.length; ) {
@@ -72,7 +72,7 @@ function leastGap(a: readonly number[], b: readonly number[]): number {
   return least;
 }
 
-/** The positions of a field that are set. */
+/** Returns the set positions of a field. */
 function numbersOf(flags: readonly number[]): number[] {
   return [...flags.keys()].filter((at) => flags[at] === 1);
 }

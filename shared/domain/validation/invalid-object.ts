@@ -1,7 +1,7 @@
 import { ArcError, type Cause } from '#shared/base/errors';
 import { group } from '../kinds/refs.ts';
 
-/** The refusal of an object of ours for these causes, in the words of kube-apiserver (k8s.io/apimachinery, NewInvalid). */
+/** Returns the Invalid error for these causes, worded like kube-apiserver (k8s.io/apimachinery, NewInvalid). */
 export function invalidObject(kind: string, name: string, causes: Cause[]): ArcError {
   const texts = causes.map(({ field, message }) => `${field}: ${message}`);
   const all = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
