@@ -33,7 +33,7 @@ export interface SubmissionInputs {
 export type Submission =
   /** Add our finalizer; the change requeues the object. Nothing may be created before. */
   | { action: 'hold' }
-  /** Once the pods of `after` have ended: write `status`, guarded by resourceVersion; create `object`, suspended (AlreadyExists is success); release it. */
+  /** Once the pods of `after` have ended: write `status` (guarded), create `object`, suspended (AlreadyExists is success), and release it. */
   | {
       action: 'create';
       object: Workflow | CronWorkflow;

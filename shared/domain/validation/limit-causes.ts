@@ -10,7 +10,7 @@ import { shortestCronIntervalMs } from '../values/limits.ts';
 import { intervalCauses } from './interval-causes.ts';
 import { isNew } from './order-causes.ts';
 
-/** What an operator's limits refuse of a valid object. What an update leaves alone is not judged anew. */
+/** Returns what an operator's limits refuse in a valid object. Fields that an update leaves alone are not judged again. */
 
 const by = (key: SettingKey) => `${key} of the operator's settings`;
 
@@ -38,8 +38,8 @@ function tooManyArtifacts(count: number, most: number): Cause {
 }
 
 /**
- * Also the parameters that stand for Endpoints, where somebody writes them by hand. Those that say what one of `endpoints` says, which the
- * ArtifactWorkflow names, are left alone: that Endpoint was judged when it was written, and an Order may use it for as long as it is there.
+ * Judges Endpoint parameters that a user writes by hand as well. Parameters equal to those of an Endpoint in `endpoints`, which the
+ * ArtifactWorkflow names, are exempt: that Endpoint was judged when it was written, and may be used for as long as it exists.
  */
 export function artifactWorkflowLimitCauses(
   { spec }: ArtifactWorkflow,
@@ -60,7 +60,7 @@ export function artifactWorkflowLimitCauses(
   return [...intervalCauses('spec.cron', spec.cron, shortest), ...parameters];
 }
 
-/** The parameters of an ArtifactWorkflow that say of an Endpoint where it is. */
+/** The parameters of an ArtifactWorkflow that say where an Endpoint is. */
 const standsFor = new Map<string, { ref: 'srcRef' | 'dstRef'; field: 'type' | 'remoteURL' }>([
   ['srcType', { ref: 'srcRef', field: 'type' }],
   ['srcRemoteURL', { ref: 'srcRef', field: 'remoteURL' }],
@@ -111,15 +111,15 @@ function hostCauses(
   return [invalid(field, message)];
 }
 
-/** A pattern is allowed where every host that it stands for is. Without a port it means the usual ones. */
+/** A pattern is allowed if every host that it matches is allowed. Without a port it means the default ports. */
 function patternCauses(field: string, pattern: string, settings: Settings): Cause[] {
   const [, name = pattern, port] = /^(.*?)(?::(\d+))?$/.exec(pattern) ?? [];
   return hostCauses(field, { name, port: Number(port ?? 443) }, settings);
 }
 
 /**
- * Host and port of a remoteURL: a bare host is one of https. None of `file:///x`: a folder is on no host. A parameter may hold what is no
- * URL: that is on the host '', which no limit allows.
+ * Returns host and port of a remoteURL; a bare host means https. undefined for `file:///x`, which has no host. An invalid URL gives the
+ * host '', which no limit allows.
  */
 function hostOf(remoteURL: string): { name: string; port: number } | undefined {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(remoteURL) ? remoteURL : `https://${remoteURL}`);

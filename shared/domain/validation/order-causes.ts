@@ -16,7 +16,7 @@ import {
 import { cronCauses } from './cron-causes.ts';
 import { orderWithoutEffect } from './without-effect.ts';
 
-/** Problems of an Order that could never work. An update is checked only where it changes something. */
+/** Returns the problems of an Order that could never work. An update is judged only where it changes something. */
 export function orderCauses(order: Order, old: Order | undefined): Cause[] {
   const { spec } = order;
   const changed = (field: keyof OrderSpec) => !old || !sameJson(spec[field], old.spec[field]);
@@ -77,7 +77,7 @@ function artifactsCauses(spec: OrderSpec, old: OrderSpec | undefined): Cause[] {
   ];
 }
 
-/** True for an artifact that an Order did not have before. Most keep their position, so that one is compared first. */
+/** True for an artifact that the Order did not have before. Most artifacts keep their position, which is compared first. */
 export function isNew(known: readonly Artifact[]): (entry: [number, Artifact]) => boolean {
   if (known.length === 0) return () => true;
   let elsewhere: Set<string> | undefined;
@@ -104,10 +104,10 @@ function sideCauses(field: string, { srcRef, dstRef }: Artifact, { defaults = {}
   ];
 }
 
-/** Of the schedules that are wrong, so many are named: it takes long to see that one never comes. */
+/** Invalid schedules reported: proving that a schedule is never due takes long. */
 const mostCronCauses = 10;
 
-// The same schedule on many artifacts is worked out once.
+// A schedule shared by many artifacts is checked once.
 function schedulesCauses(artifacts: ReadonlyArray<[number, Artifact]>): Cause[] {
   const withCron = artifacts.filter(([, { cron }]) => cron !== undefined);
   const distinct = Map.groupBy(withCron, ([, { cron }]) => canonicalJson(cron));
@@ -125,7 +125,7 @@ function schedulesCauses(artifacts: ReadonlyArray<[number, Artifact]>): Cause[] 
   return causes;
 }
 
-/** Valid but probably not intended. */
+/** Returns warnings about what is valid but probably not intended. */
 export function orderWarnings(order: Order): string[] {
   return [...orderWithoutEffect(order), ...alikeWarnings(order)];
 }
@@ -133,7 +133,7 @@ export function orderWarnings(order: Order): string[] {
 function alikeWarnings(order: Order): string[] {
   const seen = new Map<string, number>();
   const artifacts = order.spec.artifacts ?? [];
-  // Alone it is like no other, and may take long to compare.
+  // A single artifact has no duplicate, and comparing it may take long.
   if (artifacts.length < 2) return [];
   return artifacts.flatMap((artifact, index) => {
     const likeness = likenessOf(order, artifact);

@@ -24,7 +24,7 @@ function changedBetween<Spec extends object>(spec: Spec, old: Spec | undefined):
   return (field) => !old || !sameJson(spec[field], old[field]);
 }
 
-/** Problems of an Endpoint that could never work. */
+/** Returns the problems of an Endpoint that could never work. */
 export function endpointCauses({ spec }: Endpoint, old: Endpoint | undefined): Cause[] {
   const changed = changedBetween<EndpointSpec>(spec, old?.spec);
   return [
@@ -46,7 +46,7 @@ function typeNameCauses(field: string, names: readonly string[] = []): Cause[] {
   return names.flatMap((name, index) => nameCauses(`${field}[${index}]`, name));
 }
 
-/** Names of hosts, as a URL has them: lower case, without scheme, port and path. */
+/** Host names in URL form: lower case, without scheme, port and path. */
 function hostCauses(field: string, hosts: readonly string[] = []): Cause[] {
   if (hosts.length > mostTokenHosts) return tooMany(field, hosts, mostTokenHosts);
   return hosts.flatMap((host, index) => {
@@ -56,11 +56,11 @@ function hostCauses(field: string, hosts: readonly string[] = []): Cause[] {
   });
 }
 
-/** Patterns of hosts, each with a port or without. */
+/** Host patterns, each with or without a port. */
 function redirectHostCauses(field: string, hosts: readonly string[] = []): Cause[] {
   if (hosts.length > mostRedirectHosts) return tooMany(field, hosts, mostRedirectHosts);
   return hosts.flatMap((host, index) => {
-    // As a URL has it: addresses have one form, and ports an end.
+    // Normalized as in a URL: addresses have one form, and ports a maximum.
     const [name, example] = [host.replace(/:\d+$/, ''), host].map((text) => text.replace('*.', 'any.'));
     if (isHostPattern(host) && URL.parse(`https://${example}`)?.hostname === name) return [];
     const message = `Invalid value: ${quoted(host)}: must be a host in lower case, with a port or without, such as storage.example.com, storage:9000 or *.example.com`;
@@ -81,7 +81,7 @@ function urlCauses(field: string, text: string): Cause[] {
     ];
   const braces = templateCauses(field, text);
   if (braces.length > 0) return braces;
-  // Not echoed where it may hold a password.
+  // Not echoed if it may contain a password.
   const complete = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   const url = /\s/.test(text) ? null : URL.parse(complete);
   if (!url || (/^https?:$/.test(url.protocol) && url.hostname === '')) {
@@ -97,7 +97,7 @@ function urlCauses(field: string, text: string): Cause[] {
   return [];
 }
 
-/** Problems of an ArtifactType or ClusterArtifactType that could never work. */
+/** Returns the problems of an ArtifactType or ClusterArtifactType that could never work. */
 export function artifactTypeCauses({ spec }: ArtifactType, old: ArtifactType | undefined): Cause[] {
   const changed = changedBetween<ArtifactTypeSpec>(spec, old?.spec);
   const { rules, parameters, workflowTemplateRef } = spec;
@@ -170,14 +170,14 @@ function policyCauses(spec: Policy, changed: Changed<Policy>): Cause[] {
   ];
 }
 
-/** Valid but probably not intended. */
+/** Returns warnings about what is valid but probably not intended. */
 export function artifactTypeWarnings(type: ArtifactType): string[] {
   return [...ttlWarnings(type), ...artifactTypeWithoutEffect(type)];
 }
 
 /**
- * The Go ARC reads unset as "at once" and 0 as "keep" here, this API the other way round. The warning is given only
- * where a TTL is set, not for every type.
+ * Here the Go ARC reads unset as "at once" and 0 as "keep", and this API the opposite. The warning is given only
+ * for types that set a TTL.
  */
 function ttlWarnings({ spec }: ArtifactType): string[] {
   const { ttlAfterFinished, ttlAfterFailed } = spec;
@@ -190,7 +190,7 @@ function ttlWarnings({ spec }: ArtifactType): string[] {
   return unset ? [...atOnce, kept] : atOnce;
 }
 
-/** Problems of an ArtifactWorkflow that could never work. The fields of its identity are immutable. */
+/** Returns the problems of an ArtifactWorkflow that could never work. Its identity fields are immutable. */
 export function artifactWorkflowCauses(
   { spec }: ArtifactWorkflow,
   old: ArtifactWorkflow | undefined,

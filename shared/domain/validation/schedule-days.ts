@@ -1,12 +1,12 @@
 import type { CronPattern } from 'croner';
 
 const dayMs = 86_400_000;
-/** The years 2001 to 2028: every day of a year falls on every day of the week, and every day is followed by all that can follow it. */
+/** The years 2001 to 2028: every date falls on every day of the week, with every possible following day. */
 const [from, to] = [Date.UTC(2001, 0, 1), Date.UTC(2029, 0, 1)];
 
 let calendar: Array<{ month: number; day: number; weekday: number }> | undefined;
 
-/** The days of a schedule, 1 for each that is one, from a fixed day on for as long as the calendar takes to repeat. */
+/** Returns the days of a schedule as flags, from a fixed day on, for the period after which the calendar repeats. */
 export function daysOf({ month, day, dayOfWeek, starDOM, starDOW }: CronPattern): Uint8Array {
   calendar ??= Array.from({ length: (to - from) / dayMs }, (_, at) => {
     const date = new Date(from + at * dayMs);
@@ -15,13 +15,13 @@ export function daysOf({ month, day, dayOfWeek, starDOM, starDOW }: CronPattern)
   return Uint8Array.from(calendar, (date) => {
     const inMonth = day[date.day] === 1;
     const inWeek = (dayOfWeek[date.weekday] ?? 0) > 0;
-    // Where a schedule names days of the month and days of the week, each of them counts.
+    // A schedule that names days of the month and days of the week is due on either.
     const isDay = starDOM || starDOW ? inMonth && inWeek : inMonth || inWeek;
     return isDay && month[date.month] === 1 ? 1 : 0;
   });
 }
 
-/** True if there is a day of the first so many days after which is one of the second. */
+/** True if a day of `first`, plus `later` days, is a day of `second`. */
 export function follow(first: Uint8Array, second: Uint8Array, later: 0 | 1): boolean {
   for (let at = 0; at < first.length; at += 1)
     if (first[at] === 1 && second[(at + later) % second.length] === 1) return true;

@@ -6,14 +6,14 @@ import type { Schema } from '../schema/schema.ts';
 import { invalid, quoted } from '../values/causes.ts';
 import { deepestNesting, mostSchemaNodes } from '../values/limits.ts';
 
-/** Fields of artifacts that become one parameter: a template would see one of the values, and a worker the other. */
+/** Fields of artifacts that become one parameter: a template would see one value, and the worker the other. */
 
-/** Of an artifact's spec as a user writes it; `schema` is that of its type. */
+/** Clashes in an artifact's spec as a user writes it; `schema` is that of its type. */
 export function specCauses(field: string, spec: Record<string, Json>, schema: Schema | undefined): Cause[] {
   return causesOf(field, clashOf(spec, schema));
 }
 
-/** Of the schema of a type, which need not have been validated yet. */
+/** Clashes in the schema of a type, which may not have been validated yet. */
 export function schemaClashCauses(field: string, schema: unknown): Cause[] {
   const leaves: { name: string; path: string[] }[] = [];
   let nodes = 0;
@@ -36,7 +36,7 @@ export function schemaClashCauses(field: string, schema: unknown): Cause[] {
   return causesOf(field, clashAmong(leaves), 'artifacts[].spec');
 }
 
-/** Of two parameters of a type that set one field, such as `specImage` and `specimage`. */
+/** Clashes of two parameters of a type that set one field, such as `specImage` and `specimage`. */
 export function pinCauses(field: string, parameters: readonly Parameter[]): Cause[] {
   const seen = new Map<string, string>();
   return parameters.flatMap(({ name }, index) => {
@@ -49,7 +49,7 @@ export function pinCauses(field: string, parameters: readonly Parameter[]): Caus
   });
 }
 
-/** `at`: what the paths are below, where that is not the field itself. */
+/** `at`: the parent of the paths, if that is not the field itself. */
 function causesOf(field: string, clash: Clash | undefined, at = field): Cause[] {
   return clash === undefined ? [] : [invalid(field, `Invalid value: ${clashText(at, clash)}`)];
 }

@@ -3,8 +3,8 @@ import { invalid, quoted } from '../values/causes.ts';
 import { longestSchedule } from '../values/limits.ts';
 
 /**
- * What a condition of Argo's CronWorkflow may be made of: counts and the last time of the schedule itself, numbers, comparisons. Argo's
- * evaluator knows many functions more, which run in its controller with the rights and the memory of all tenants.
+ * The tokens allowed in a condition of Argo's CronWorkflow: counts and last time of the schedule itself, numbers, comparisons. Argo's
+ * evaluator has many other functions, which would run in its controller with the rights and the memory of all tenants.
  */
 const token =
   /cronworkflow\.(?:failed|succeeded|lastScheduledTime)\b|\.(?:Seconds|Minutes|Hours)\(\)|now\(\)|(?:nil|true|false|and|or|not)\b|\d{1,9}(?:\.\d{1,3})?\b|[=!<>]=|&&|\|\||[!<>()+-]|\s+/y;
@@ -12,7 +12,7 @@ const token =
 const example =
   '{{= cronworkflow.lastScheduledTime == nil || (now() - cronworkflow.lastScheduledTime).Hours() > 20 }}';
 
-/** What is wrong with `cron.when`: Argo evaluates it, so only a small part of its language is taken. */
+/** Returns what is wrong with `cron.when`: Argo evaluates it, so only a small part of its language is accepted. */
 export function whenCauses(field: string, when: string | undefined): Cause[] {
   if (when === undefined || when === '') return [];
   const problem = problemOf(when);

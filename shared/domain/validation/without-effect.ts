@@ -9,7 +9,7 @@ import { isFromEndpoint } from '../plan/parameters.ts';
 import { quoted } from '../values/causes.ts';
 import { parseDuration } from '../values/duration.ts';
 
-/** Fields that are accepted and have no effect beside others of the same object: each is told, so that nobody relies on it. */
+/** Warns about fields that have no effect beside others of the same object, so that nobody relies on them. */
 
 const onSchedule = 'has no effect: Argo starts the runs of a schedule, and the next one follows by itself';
 
@@ -42,7 +42,7 @@ export function orderWithoutEffect({ spec }: Order): string[] {
   ];
 }
 
-/** Of one that was made by hand: those of an Order follow what it says. */
+/** For ArtifactWorkflows made by hand: those of an Order follow the Order. */
 export function artifactWorkflowWithoutEffect(workflow: ArtifactWorkflow): string[] {
   if (ownerOfKind(workflow, 'Order') !== undefined) return [];
   const { spec } = workflow;
@@ -60,7 +60,7 @@ export function artifactWorkflowWithoutEffect(workflow: ArtifactWorkflow): strin
   ];
 }
 
-/** As camel case makes them of the fields of an artifact's spec. */
+/** Parameter names as camel case derives them from the fields of an artifact's spec. */
 const specParameter = /^spec[-_A-Z0-9]/;
 
 export function artifactTypeWithoutEffect({ spec }: ArtifactType): string[] {

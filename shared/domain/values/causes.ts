@@ -12,12 +12,12 @@ export function required(field: string, message: string): Cause {
   return { reason: 'FieldValueRequired', field, message: `Required value: ${message}` };
 }
 
-/** A user's value in a message: as JSON, cut to a readable length. */
+/** Quotes a user's value in a message: as JSON, cut to a readable length. */
 export function quoted(value: string): string {
   return value.length <= 64 ? JSON.stringify(value) : `${JSON.stringify(value.slice(0, 60))}…`;
 }
 
-/** What is wrong with a duration, in words; undefined where nothing is. */
+/** Says what is wrong with a duration; undefined for a valid one. */
 export function durationProblem(value: string): string | undefined {
   if (value.length > longestDuration) return `must have at most ${longestDuration} characters`;
   const length = parseDuration(value);

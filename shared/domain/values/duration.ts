@@ -12,8 +12,8 @@ const unitMs: Record<string, number> = {
 };
 
 /**
- * Milliseconds of a Go duration (time.ParseDuration): a sign, then numbers with units, such as `1h30m`, `1.5s`, `-2m`, or `0`.
- * undefined for anything else, and for more than 64 characters.
+ * Parses a Go duration (time.ParseDuration) into milliseconds: a sign, then numbers with units, such as `1h30m`, `1.5s`, `-2m`, or `0`.
+ * undefined for any other text, and beyond 64 characters.
  */
 export function parseDuration(text: string): number | undefined {
   if (text.length > longestDuration) return undefined;

@@ -14,70 +14,70 @@ export const hashDigits = 16;
 /** Characters of `-<attempt>` with up to four digits. */
 export const attemptSuffix = 5;
 
-/** Characters of a duration: far more than any that can be meant. */
+/** Characters of a duration: far longer than any meaningful one. */
 export const longestDuration = 64;
-/** Ten years: a later time is a mistake, and far later ones are beyond the calendar of a Date. */
+/** Ten years: a longer duration is a mistake, and may exceed the range of a Date. */
 export const longestDurationMs = 87_600 * 3_600_000;
 /** Characters of one schedule. */
 export const longestSchedule = 256;
 /** Characters of an Endpoint's URL. */
 export const longestUrl = 2_048;
-/** Most hosts of an Endpoint's token service. */
+/** Hosts of an Endpoint's token service. */
 export const mostTokenHosts = 10;
-/** Most types that an Endpoint lets use it. */
+/** Allowed types of an Endpoint. */
 export const mostAllowedTypes = 100;
 export const mostRedirectHosts = 50;
-/** Most schedules of one cron, and most different ones in an Order: to check one takes time. */
+/** Schedules of one cron, and distinct schedules of an Order: checking a schedule takes time. */
 export const mostCronSchedules = 10;
 export const mostSchedules = 100;
-/** The least time between two runs of a schedule, unless the operator sets another. */
+/** Default minimum interval between two runs of a schedule. */
 export const shortestCronIntervalMs = 600_000;
-/** Parts of a type's schema, and characters of a pattern in it: each is paid for with every artifact of the type. */
+/** Nodes of a type's schema, and characters of a pattern in it: every artifact of the type pays for each. */
 export const mostSchemaNodes = 1_000;
 export const longestPattern = 1_000;
-/** Most levels of nesting in a value that a user writes. */
+/** Levels of nesting in a value that a user writes. */
 export const deepestNesting = 32;
-/** Further attempts after a failure that the worker calls retryable, where neither Order nor type sets a limit. */
+/** Default number of attempts after a failure that the worker calls retryable. */
 export const defaultRetries = 2;
-/** The wait before the first further attempt, doubled for each after it. */
+/** Default backoff before the second attempt, doubled for each further attempt. */
 export const defaultBackoffMs = 10_000;
 export const longestBackoffMs = 3_600_000;
 
-/** Artifacts of a namespace that force and retry run again in a minute, unless the operator says otherwise: about what one conduit moves. */
+/** Default limit on the artifacts of a namespace that force and retry run again per minute: about the throughput of one conduit. */
 export const defaultRerunsPerMinute = 1_000;
 
-/** Finished versions of one artifact that are kept beside the one in force, unless the Order says otherwise. */
+/** Default number of finished versions kept per artifact, beside the version in force. */
 export const defaultHistoryLimit = 3;
 
 /**
- * Bytes of texts in a status, as JSON prints them. All texts come from outside: workers, templates, registries.
- * An ArtifactWorkflow's failure holds the worker's message and those of Argo.
+ * Bytes of a text in a status, in JSON. All texts come from outside: workers, templates, registries.
+ * An ArtifactWorkflow's failure contains the messages of the worker and of Argo.
  */
 export const longestMessage = 2_048;
 export const longestFailure = 3 * longestMessage;
 export const longestConditionMessage = 256;
-/** Of the artifact that an Order's message quotes, in characters. */
+/** Characters of the artifact's message that an Order's message quotes. */
 export const longestQuotedMessage = 300;
 
-/** What is read of a worker's results: characters of the JSON, then bytes of its fields. */
+/** Limits on a worker's results: characters of the JSON, then bytes of its fields. */
 export const longestResults = 65_536;
 export const longestReason = 64;
 /** `sha512:` and 128 hex digits. */
 export const longestDigest = 136;
 export const longestMediaType = 256;
-/** Policies of one transfer that its results name. */
+/** Policies of one transfer in its results. */
 export const mostPolicies = 20;
 export const mostWarnings = 10;
 export const longestWarning = 512;
-/** Items of an artifact that stands for several, and bytes of what each of them is called. */
+/** Items in the results of an artifact that selects several, and bytes of each name. */
 export const mostItems = 20;
 export const longestItem = 300;
-/** Most failed steps that a failure quotes. */
+/** Failed steps that a failure quotes. */
 export const mostFailedSteps = 3;
 
-/** Bytes of an Order's status, a little less than half of the largest object: the spec is as long as the list of artifacts. */
+/** Bytes of an Order's status, a little less than half of the largest object: the list of artifacts in the spec takes as much. */
 export const largestOrderStatus = Math.floor(0.45 * largestObjectBytes);
-/** Bytes that a message in an Order's status keeps, however many artifacts there are. */
+/** Bytes that a message in an Order's status keeps, however many artifacts the Order has. */
 export const shortestMessage = 32;
 
 /**
@@ -91,5 +91,5 @@ export const namespaceDefaults = {
   endpoints: { objects: 1_000, bytes: 16 * mebibyte },
   artifacttypes: { objects: 1_000, bytes: 16 * mebibyte },
 } as const;
-/** Bytes that one namespace may write in a minute: etcd keeps history for up to ten, which is a thirteenth of 8 GiB. */
+/** Default limit on the bytes written to a namespace per minute: etcd keeps up to ten minutes of history, a thirteenth of 8 GiB. */
 export const defaultWriteRate = 64 * mebibyte;

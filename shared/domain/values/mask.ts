@@ -1,10 +1,10 @@
 const masked = '***';
 
-/** A name that stands before a credential, its separator, and the value in quotes or up to the next blank. */
+/** A name that precedes a credential, its separator, and the value in quotes or up to the next blank. */
 const named =
   /([\w.-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)[\w.-]{0,40}["']?[ \t]{0,4}[=:][ \t]{0,4})("[^"\n]{0,4096}"|'[^'\n]{0,4096}'|[^\s,;&"']+)/gi;
 
-/** What gives itself away as a credential, with what takes its place. No pattern goes back further than a few characters. */
+/** Patterns of credentials with their replacements. No pattern backtracks further than a few characters. */
 const patterns: ReadonlyArray<readonly [RegExp, string]> = [
   [
     /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?!-----END)[\s\S])*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
@@ -23,8 +23,8 @@ const patterns: ReadonlyArray<readonly [RegExp, string]> = [
 ];
 
 /**
- * A text of a program that we know nothing about, without what looks like a credential: passwords in URLs, Authorization headers, tokens,
- * private keys, and values behind names such as `password=`. It takes too much rather than too little.
+ * Masks credentials in the text of an unknown program: passwords in URLs, Authorization headers, tokens, private keys, and values
+ * behind names such as `password=`. Masks too much rather than too little.
  */
 export function maskCredentials(text: string): string {
   return patterns.reduce((rest, [pattern, by]) => rest.replace(pattern, by), text);

@@ -2,8 +2,8 @@ const decimal = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 /**
- * The whole number that a Kubernetes quantity stands for, such as 10, 10k, 64Mi or 1e3 (k8s.io/apimachinery, pkg/api/resource); undefined for
- * another text, a negative number, and one with a fraction that counts.
+ * Parses a Kubernetes quantity such as 10, 10k, 64Mi or 1e3 (k8s.io/apimachinery, pkg/api/resource) into a whole number; undefined for any
+ * other text, a negative number, or a significant fraction.
  */
 export function parseQuantity(text: string): number | undefined {
   const [, digits, suffix = '', exponent] =

@@ -3,7 +3,7 @@ import { isRecord } from '#shared/base/meta';
 
 /**
  * Schemas for programs that start for one small task: zod, even its small edition, would be a third of what the worker
- * loads. A shape checks a value and returns it typed, without fields that it does not know. `path` is for the message; it is empty at the top.
+ * loads. A shape checks a value and returns it typed, without unknown fields. `path` is for messages, and empty at the top.
  * Throws Invalid, which names the field and never quotes the value: it may be a credential.
  */
 export type Shape<T> = (value: unknown, path: string) => T;
@@ -46,7 +46,7 @@ export function list<T>(shape: Shape<T>): Shape<T[]> {
   };
 }
 
-/** An object with the fields `required`, and those of `optional` that are there. */
+/** An object with the fields `required`, and the present fields of `optional`. */
 export function object<Required extends Fields, Optional extends Fields = Record<never, never>>(
   required: Required,
   optional?: Optional,
@@ -63,7 +63,7 @@ export function object<Required extends Fields, Optional extends Fields = Record
   };
 }
 
-/** An object with at least one of the fields, and no other: a mistyped name is refused instead of passed over. */
+/** An object with at least one of the fields, and no others: a misspelt name is refused instead of ignored. */
 export function someOf<Known extends Fields>(known: Known): Shape<ObjectOf<Record<never, never>, Known>> {
   const shape = object({}, known);
   const names = Object.keys(known).join(', ');
@@ -77,7 +77,7 @@ export function someOf<Known extends Fields>(known: Known): Shape<ObjectOf<Recor
   };
 }
 
-/** The first of `shapes` whose field the object has; `otherwise` if it has none of them. */
+/** The first of `shapes` whose field the object has; `otherwise` if it has none. */
 export function byField<Named extends Fields, Otherwise>(
   shapes: Named,
   otherwise: Shape<Otherwise>,

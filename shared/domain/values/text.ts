@@ -1,8 +1,8 @@
 import { printableLines } from '#shared/base/errors';
 
 /**
- * A message as a status shows it: without control characters other than line breaks and tabs, and no more of it than takes
- * `bytes` bytes when JSON prints it in UTF-8, with `…` where it was cut.
+ * Cuts a message for a status: removes control characters other than line breaks and tabs, and everything beyond `bytes` bytes of
+ * UTF-8 JSON, with `…` at the cut.
  */
 export function cut(message: string, bytes: number): string {
   const text = printableLines(message);
@@ -17,14 +17,14 @@ export function cut(message: string, bytes: number): string {
   return `${result}…`;
 }
 
-/** A message in one line, for lists: its first line, and its last, where a log says most. */
+/** Returns a message in one line, for lists: its first line and its last, where a log says most. */
 export function brief(message: string): string {
   const [first = '', ...others] = message.split('\n').filter((line) => line.trim() !== '');
   const last = others.at(-1);
   return last === undefined ? first : `${first} … ${last.trim()}`;
 }
 
-// A long text would cost time to measure whole: each character prints to at least one byte.
+// Measuring a long text would take time, and each character prints to at least one byte.
 function printed(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
 }
