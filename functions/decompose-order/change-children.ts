@@ -6,13 +6,13 @@ import { artifactWorkflows, type ChildDecision, labels } from '#shared/domain';
 
 const parallel = 16;
 
-/** Deletes the ArtifactWorkflows that have to stop and those that are history. Rejects with the first failure, after trying all. */
+/** Deletes the ArtifactWorkflows to stop and those beyond the history limit. Rejects with the first failure, after trying all. */
 export async function retireChildren(
   { api, signal }: Context,
   { stop, remove }: Pick<ChildDecision, 'stop' | 'remove'>,
 ): Promise<void> {
   const stopping = stop.map((workflow) => ({ workflow, preconditions: uidOf(workflow) }));
-  // A finished one may have been asked to run again since it was read: the resourceVersion shows that.
+  // A rerun of a finished ArtifactWorkflow may have been requested since it was read: the resourceVersion shows that.
   const removing = remove.map((workflow) => ({
     workflow,
     preconditions: { ...uidOf(workflow), ...versionOf(workflow) },
@@ -23,7 +23,7 @@ export async function retireChildren(
 }
 
 /**
- * Tells versions of artifacts that a later one is in force, each once: those that stay have a label afterwards, the others are being deleted.
+ * Announces to each superseded version, once, that a later version is in force: versions that stay are labelled, the others are being deleted.
  * Rejects with the first failure, after trying all.
  */
 export async function supersedeChildren(
@@ -48,7 +48,7 @@ export async function supersedeChildren(
   });
 }
 
-/** Brings the policy of ArtifactWorkflows into step with their Order. Rejects with the first failure, after trying all. */
+/** Makes the policy of ArtifactWorkflows follow their Order. Rejects with the first failure, after trying all. */
 export async function patchChildren(
   { api, signal }: Context,
   patches: ChildDecision['patches'],

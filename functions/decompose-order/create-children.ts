@@ -15,18 +15,18 @@ import {
 } from '#shared/domain';
 
 const parallel = 16;
-/** Answers that another try may change; every other one needs a person and becomes an Event. */
+/** Errors that a retry may overcome; every other error needs a person and becomes an Event. */
 const transient = ['Conflict', 'TooManyRequests', 'ServiceUnavailable', 'Timeout', 'InternalError'] as const;
 
 /**
- * Creates the missing ArtifactWorkflows and returns how many were new, and which ones the API refuses, by their keys. One that cannot be
- * created (its name is taken, a policy refuses it) is also a Warning Event on the Order and does not delay the others. Rejects, after trying
- * all, when one failed that may succeed later.
+ * Creates the missing ArtifactWorkflows. Returns how many were created, and which were refused, by their keys. A refusal (the name is taken, an
+ * admission policy) is also recorded as a Warning Event on the Order and does not delay the others. Rejects, after trying all, if a
+ * failure is transient.
  *
- * Once as many were refused for a quota as are noted, the others wait for the next try: it would refuse them, too.
+ * After `mostRefusals` refusals for a quota, the rest waits for the next try: the quota would refuse it, too.
  *
- * Two instances may do this at once. An instance that meets a child which the other has just created lists again what is missing and
- * goes on from another position, so that they share the work instead of doing it twice.
+ * Two replicas may do this concurrently. A replica that meets a child which the other has just created lists again what is missing and
+ * continues from a random position, so that the replicas share the work instead of doing it twice.
  */
 export async function createChildren(
   context: Context,
@@ -65,7 +65,7 @@ export async function createChildren(
   return { created, refusals: Object.fromEntries(refusals) };
 }
 
-/** The ones that still do not exist, rotated to a random start: another instance works at another position. */
+/** Returns the ArtifactWorkflows that still do not exist, rotated to a random start: another replica works at another position. */
 async function stillMissing(
   context: Context,
   order: Order,
@@ -77,7 +77,7 @@ async function stillMissing(
   return [...missing.slice(start), ...missing.slice(0, start)];
 }
 
-/** False when this Order's ArtifactWorkflow exists already: another instance was faster. */
+/** Returns false if this Order's ArtifactWorkflow exists already: another replica was faster. */
 async function createOne(context: Context, order: Order, workflow: ArtifactWorkflow): Promise<boolean> {
   const { object, created } = await createOrGet(context, artifactWorkflows, workflow);
   if (created || isOwnedBy(object, order)) return created;
@@ -86,7 +86,7 @@ async function createOne(context: Context, order: Order, workflow: ArtifactWorkf
 
 function holdOf(workflow: ArtifactWorkflow, error: ArcError): Hold {
   const { name } = workflow.metadata;
-  // The name is said already, and the note of a refusal is short.
+  // The Event names the object already, and the recorded refusal is short.
   const why = error.message.replace(`artifactworkflows.${group} "${name}" is forbidden: `, '');
   const message = `cannot create ArtifactWorkflow "${name}": ${why}`;
   if (isOverQuota(error)) return { reason: 'QuotaExceeded', message };

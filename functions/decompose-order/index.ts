@@ -30,14 +30,14 @@ import {
 import { patchChildren, retireChildren, supersedeChildren } from './change-children.ts';
 import { createChildren } from './create-children.ts';
 
-/** Makes the ArtifactWorkflows of the Order those that its plan asks for. Rejects with what the broker is to retry. */
+/** Makes the Order's ArtifactWorkflows those of its plan. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {
   const { namespace, name, uid } = event;
   const existing = await readChildren(context, { metadata: { namespace, name, uid } });
-  // Read after the children: a plan that is older than one of them would stop the version in force and make an outdated one.
+  // Read after the children: a plan older than one of them would stop the version in force and create an outdated one.
   const order = await context.api.get(orders, event, context.signal);
   if (order === undefined) return;
-  // Another one has the name now, and other children.
+  // Another Order has the name now, with children of its own.
   if (order.metadata.uid !== event.uid) return handle(context, { ...event, uid: order.metadata.uid ?? '' });
   if (isDeleting(order)) return letGo(context, order, existing);
   await recordRequest(context, order, 'decompose-order');
@@ -49,7 +49,7 @@ export async function handle(context: Context, event: StepEvent): Promise<undefi
   const { created, refusals } = await createChildren(context, order, decision.create);
   await noteRefusals(context, order, refusals);
   if (created > 0) await announce(context, order, created);
-  // What is refused would be announced each time that it is tried.
+  // A refused child would otherwise be announced with every retry.
   const done = { ...decision, create: created > 0 ? decision.create : [] };
   for (const rerun of rerunsIn(done)) await announceRerun(context, order, rerun);
   if (created > 0) for (const note of plan.notes) await warn(context, order, note);
@@ -58,8 +58,8 @@ export async function handle(context: Context, event: StepEvent): Promise<undefi
 }
 
 /**
- * Puts our finalizer on the Order; false when it is gone. roll-up-order writes the first status of a new Order meanwhile: that changes
- * nothing of what was decided. Rejects with Conflict after any other change.
+ * Adds our finalizer to the Order; false if the Order is gone. roll-up-order may write the first status of a new Order meanwhile, which
+ * does not affect the decision. Rejects with Conflict after any other change.
  */
 async function hold(context: Context, order: Order): Promise<boolean> {
   try {
@@ -72,7 +72,7 @@ async function hold(context: Context, order: Order): Promise<boolean> {
   }
 }
 
-/** Notes on the Order which of its children the API refuses, for roll-up-order: this function writes no status. */
+/** Records on the Order which of its children were refused, for roll-up-order: this function writes no status. */
 async function noteRefusals({ api, signal }: Context, order: Order, refusals: Refusals): Promise<void> {
   const note = refusalNote(order, refusals);
   if (note === undefined) return;
@@ -80,7 +80,7 @@ async function noteRefusals({ api, signal }: Context, order: Order, refusals: Re
   await ignoreNotFound(api.mergePatch(orders, order.metadata, patch, {}, signal));
 }
 
-/** Stops the children of an Order that is being deleted, and lets it go when they are gone. */
+/** Stops the children of an Order that is being deleted, and removes the finalizer once they are gone. */
 async function letGo(
   context: Context,
   order: Order,

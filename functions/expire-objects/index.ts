@@ -1,4 +1,4 @@
-/** expire-objects: an Order or ArtifactWorkflow whose time to live is over -> deleted. */
+/** expire-objects: deletes an Order or ArtifactWorkflow whose time to live is over. */
 
 import { ArcError } from '#shared/base/errors';
 import { isoSeconds } from '#shared/base/meta';
@@ -22,10 +22,10 @@ import {
   orders,
 } from '#shared/domain';
 
-/** How far the clock of the bridge, which sends the event, may be ahead of ours. */
+/** Allowed clock skew to the bridge, which sends the event. */
 const skewMs = 60_000;
 
-/** Deletes the object if it has expired, unless times to live are switched off. Rejects with what the broker is to retry. */
+/** Deletes the object if it has expired, unless TTLs are switched off. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {
   const { api, signal } = context;
   if (!isOn('ttl', await readSettings(context))) return;
@@ -41,7 +41,7 @@ export async function handle(context: Context, event: StepEvent): Promise<undefi
   await expire(context, artifactWorkflows, workflow, artifactWorkflowExpiry(workflow, order));
 }
 
-/** Deletes the very state that was judged: an object that was edited, or forced, meanwhile is judged again. */
+/** Deletes exactly the state that was judged: an object that was edited or forced meanwhile is judged again. */
 async function expire<T extends Order | ArtifactWorkflow>(
   context: Context,
   kind: typeof orders | typeof artifactWorkflows,
@@ -51,7 +51,7 @@ async function expire<T extends Order | ArtifactWorkflow>(
   const { api, now, signal } = context;
   if (at === undefined) return;
   const early = at.getTime() - now.getTime();
-  // The due time was moved after the event was sent; another one will come.
+  // The expiry was moved after the event was sent; another event will come.
   if (early > skewMs) return;
   if (early > 0) throw tooEarly(object, early);
   const preconditions = { ...uidOf(object), ...versionOf(object) };

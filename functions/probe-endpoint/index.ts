@@ -27,10 +27,10 @@ import {
 import { probe } from './probe.ts';
 import { withUsableKeys } from './usable-keys.ts';
 
-/** A probe may come that much before it is due: clocks differ, and it does no harm. */
+/** A probe may run this much before it is due: clocks differ, and an early probe does no harm. */
 const earlyMs = 30_000;
 
-/** Probes the Endpoint if that is due and probes are not switched off, and writes what it found. Rejects with what the broker is to retry. */
+/** Probes the Endpoint if a probe is due and probes are enabled, and writes its conditions. Rejects with transient errors. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {
   const endpoint = await context.api.get(endpoints, event, context.signal);
   if (endpoint === undefined || isDeleting(endpoint) || !isDue(endpoint, context.now)) return;

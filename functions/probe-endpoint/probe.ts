@@ -3,10 +3,10 @@ import type { Context } from '#shared/conduit/runtime';
 import type { Endpoint, Settings, Validation } from '#shared/domain';
 import { createAddressGuard, type ProbeResult, probeServer } from '#shared/transfer';
 
-/** Servers with a probe under way, each with its one slot: many Endpoints may name one registry. */
+/** Servers with a probe in flight, one slot each: many Endpoints may name one registry. */
 const servers = new Map<string, { slot: Semaphore; users: number }>();
 
-/** Asks the server of a valid Endpoint; one probe of a server at a time. */
+/** Probes the server of a valid Endpoint; one probe per server at a time. */
 export async function probe(
   { signal }: Context,
   { metadata, spec }: Endpoint,

@@ -2,7 +2,7 @@ import { ArcError } from '#shared/base/errors';
 import type { Endpoint, Validation } from '#shared/domain';
 import { clientCertificate, parsePrivateKey, parsePublicKeys } from '#shared/transfer';
 
-/** The validation of an Endpoint whose keys of bundles and whose client certificate can be read as well; one without them as it is. */
+/** Extends the validation of an Endpoint: its bundle keys and its client certificate have to be parseable. */
 export function withUsableKeys({ spec }: Endpoint, validation: Validation): Validation {
   if (!validation.valid) return validation;
   const { sign, trust } = validation.keys ?? {};

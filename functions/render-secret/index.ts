@@ -15,7 +15,7 @@ import {
 import { render, setReady } from './render.ts';
 import { reportWaiting } from './waiting.ts';
 
-/** Renders the Secret, or removes it once the ArtifactWorkflow has ended. Rejects with what the broker is to retry. */
+/** Renders the Secret, or removes it once the ArtifactWorkflow has ended. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {
   const workflow = await readArtifactWorkflow(context, event);
   // The garbage collector removes the Secret with its owner.
@@ -46,12 +46,12 @@ async function configure(context: Context, workflow: ArtifactWorkflow): Promise<
 
 async function remove(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {
   const { api, signal } = context;
-  // The Secret may exist although the status does not name it: an instance may have created it and ended before the status write.
+  // The Secret may exist although the status does not name it: a replica may have crashed between creating the Secret and writing the status.
   const present = await api.get(secrets, workflow.metadata, signal);
   if (present !== undefined && isOwnedBy(present, workflow)) {
     await api.delete(secrets, present.metadata, uidOf(present), signal);
   }
-  // Guarded: if a new attempt was asked for meanwhile, the next event finds no Secret and renders it again.
+  // Guarded: if a new attempt was requested meanwhile, the next event finds no Secret and renders it again.
   const { phase } = workflow.status ?? {};
   const mark = phase === 'Cancelled' ? { configReason: configurationRemoved } : {};
   await writeStatus(context, artifactWorkflows, workflow, { configSecret: null, ...mark });

@@ -13,8 +13,8 @@ import {
 import type { Kind } from '#shared/kubernetes/client';
 
 /**
- * Reads the Endpoints and Secrets that an ArtifactWorkflow refers to, each by name, and the policies that are enforced on it. One that does not exist is
- * undefined. Rejects with what the API answers.
+ * Reads the Endpoints and Secrets that an ArtifactWorkflow refers to, each by name, and the enforced policies. An object that does not exist
+ * is undefined. Rejects with the error of the API.
  */
 export async function readInputs(context: Context, workflow: ArtifactWorkflow): Promise<RenderInputs> {
   const { api, signal } = context;
@@ -26,7 +26,7 @@ export async function readInputs(context: Context, workflow: ArtifactWorkflow): 
   const [source, destination, settings] = await Promise.all([
     read(endpoints, srcRef),
     read(endpoints, dstRef),
-    // A version that names policies was made by settings that may be newer than those that are known here.
+    // The settings that a version with policies was made by may be newer than the cached settings.
     workflow.spec.policies === undefined ? readSettings(context) : readSettings(context, 0),
   ]);
   const { namespace } = workflow.metadata;
@@ -44,7 +44,7 @@ export async function readInputs(context: Context, workflow: ArtifactWorkflow): 
   };
 }
 
-/** The types with the policies, and whether the template applies them. */
+/** Reads the types with the policies, and whether the template applies them. */
 async function readEnforced(
   context: Context,
   workflow: ArtifactWorkflow,

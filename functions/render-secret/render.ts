@@ -13,11 +13,11 @@ import {
 import { readInputs } from './read-inputs.ts';
 import { reportWaiting } from './waiting.ts';
 
-/** Creates the Secret and records its name. If that is not possible yet, it reports the reason. */
+/** Creates the Secret and records its name. If that is not possible yet, reports the reason. */
 export async function render(context: Context, workflow: ArtifactWorkflow): Promise<undefined> {
   const rendering = renderConfiguration(workflow, await readInputs(context, workflow));
   if ('stale' in rendering) {
-    // Its Order is planned again for the same change, and makes the version that takes its place.
+    // Its Order is planned again for the same change, and creates the version that replaces this one.
     if (ownerOfKind(workflow, 'Order') !== undefined) return undefined;
     return reportWaiting(context, workflow, { reason: 'EndpointMoved', message: rendering.stale });
   }
@@ -38,7 +38,7 @@ async function create({ api, signal }: Context, secret: Secret): Promise<void> {
     await api.create(secrets, secret, signal);
   } catch (caught) {
     if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
-    // Another instance was faster: the next delivery looks at the Secret before it is used.
+    // Another replica was faster: the next delivery checks the Secret before it is used.
     const message = `Secret "${secret.metadata.name}" has just been created by another instance`;
     throw new ArcError('Conflict', message, { cause: caught });
   }

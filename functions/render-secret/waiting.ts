@@ -3,7 +3,7 @@ import { recordEvent, writeStatus } from '#shared/conduit/function-kit';
 import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, artifactWorkflows, type Hold } from '#shared/domain';
 
-/** Writes to the status what a person has to change, and records it as a Warning when it is another thing than before. */
+/** Writes to the status what a person has to change, and records a Warning when that has changed. */
 export async function reportWaiting(
   context: Context,
   workflow: ArtifactWorkflow,

@@ -15,14 +15,14 @@ export function functionAt(destination: string | undefined): string {
   return isIP(hostname.replace(/^\[|\]$/g, '')) ? host : (hostname.split('.')[0] ?? hostname);
 }
 
-/** The message of the Event: which function failed, what it answered last, and what happens next. */
+/** Returns the message of the Event: which function failed, its last answer, and what happens next. */
 export function explain(by: string, { step, failure }: StepEvent): string {
   const name = failure === undefined ? 'a function' : `function ${by}`;
   return `${name} failed every delivery of the step "${step}"; ${lastAnswer(failure)}. It is tried again within a minute while it is due.`;
 }
 
 function lastAnswer(failure: StepEvent['failure']): string {
-  // Knative's multi-tenant broker does not pass on an answer that came too late or was malformed.
+  // Knative's multi-tenant broker does not pass on an answer that was late or malformed.
   if (failure === undefined) return 'its last answer is not known';
   if (failure.status === undefined) return 'it gave no answer';
   const why = failure.body === undefined ? '' : `: ${messageIn(failure.body)}`;

@@ -1,4 +1,4 @@
-/** report-dead-letter: an event that a function kept refusing -> a condition and an Event on the object, a metric and a line in the log. */
+/** report-dead-letter: reports an event that a function kept refusing: a condition and an Event on the object, a metric and a log line. */
 
 import { ArcError } from '#shared/base/errors';
 import type { KubeObject } from '#shared/base/meta';
@@ -44,13 +44,13 @@ export async function handle(context: Context, event: StepEvent): Promise<undefi
   }
 }
 
-/** Counts and logs a dead letter that holds no event: it names no object to record an Event on. */
+/** Counts and logs a dead letter without an event: it names no object to record an Event on. */
 export const unreadable: Unreadable = ({ log, metrics }, error) => {
   count(metrics, { function: 'unknown', status: 'none', kind: 'unknown' });
   log.error({ err: error }, 'a dead letter holds no event');
 };
 
-/** How often the condition is tried while others write the same status. */
+/** Attempts to write the condition while others write the same status. */
 const mostTries = 5;
 
 async function record(context: Context, letter: StepEvent, message: string): Promise<void> {
@@ -86,7 +86,7 @@ async function writeCondition(
   return undefined;
 }
 
-/** True unless nobody would take the condition back: probe-endpoint writes those of an Endpoint. */
+/** False if nobody would reset the condition: probe-endpoint writes those of an Endpoint. */
 async function isTakenBack(context: Context, { kind }: StepEvent): Promise<boolean> {
   return kind !== endpoints.kind || isOn('probes', await readSettings(context));
 }

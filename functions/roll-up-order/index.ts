@@ -6,7 +6,7 @@ import type { Context, StepEvent } from '#shared/conduit/runtime';
 import { isDeleting, orders, rollUp, staleness } from '#shared/domain';
 import { transitions } from './transitions.ts';
 
-/** Writes the Order's status where it differs. Rejects with what the broker is to retry. */
+/** Writes the Order's status if it differs. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<void> {
   const { api, signal, now } = context;
   const order = await api.get(orders, event, signal);

@@ -6,17 +6,17 @@ import {
   type OrderStatus,
 } from '#shared/domain';
 
-/** A change of an Order's status that people should see as an Event. */
+/** A change of an Order's status that is reported as an Event. */
 export interface Transition {
   type: 'Normal' | 'Warning';
   reason: EventReason;
   message: string;
 }
 
-/** Further artifacts in the same plight are summarised in one Event. */
+/** Further artifacts with the same transition are summarized in one Event. */
 const mostOfAKind = 5;
 
-/** The changes between two statuses: what was accepted, started or held back, artifacts that became Invalid, runs of schedules that failed, the end. */
+/** Returns the transitions between two statuses: accepted, started or held, artifacts turned Invalid, failed runs of schedules, the end. */
 export function transitions(
   before: OrderStatus | undefined,
   after: OrderStatus,
@@ -43,7 +43,7 @@ function accepted(
   return [{ type: 'Normal', reason: 'Accepted', message }];
 }
 
-/** Worded alike each time, so that a schedule counts up one Event. */
+/** Worded the same each time, so that a schedule counts up one Event. */
 function began(
   before: OrderStatus | undefined,
   { phase, counts }: OrderStatus,
@@ -56,13 +56,13 @@ function began(
       : [];
   if (phase === 'Suspended')
     return [{ type: 'Normal', reason: 'Suspended', message: 'spec.suspend is set: nothing new is started' }];
-  // Nothing may run yet while some have ended and others wait.
+  // Some may have ended and others wait while nothing runs yet.
   if (phase === 'Running' && (counts?.running ?? 0) > 0)
     return [...resumed, { type: 'Normal', reason: 'Started', message: 'artifacts are being moved' }];
   return resumed;
 }
 
-/** Entries of which something is true, or in other words, that was not so before: one Event for each of the first few. */
+/** Entries for which a condition holds now and did not before, or with another text: one Event for each of the first few. */
 function newOf(
   before: OrderStatus | undefined,
   after: OrderStatus,

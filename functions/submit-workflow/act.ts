@@ -15,7 +15,7 @@ import { returnToLine, takeSlots } from './slots.ts';
 import { release, submit, waitNoMore } from './submit.ts';
 import { wait } from './waiting.ts';
 
-/** Does what was decided for the ArtifactWorkflow. Each write is guarded or safe to repeat. */
+/** Carries out the decision for the ArtifactWorkflow. Each write is guarded or idempotent. */
 export async function act(context: Context, workflow: ArtifactWorkflow, step: Submission): Promise<void> {
   switch (step.action) {
     case 'none':
@@ -52,7 +52,7 @@ async function start(
   step: Submission & { action: 'create' },
 ): Promise<void> {
   if (!(await havePodsEnded(context, workflow, step.after))) return;
-  // One that waits for its place is not in line: others would take no notice of the slot that it takes.
+  // While an ArtifactWorkflow waits for its place it is not in line: siblings would ignore the slot that it takes.
   const isOver = workflow.status?.waitReason === 'PlaceInUse';
   const inLine = isOver ? await waitNoMore(context, workflow) : workflow;
   if (inLine === undefined) return;

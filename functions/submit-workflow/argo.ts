@@ -7,12 +7,12 @@ import type { Kind } from '#shared/kubernetes/client';
 type Argo = Workflow | CronWorkflow;
 type ArgoPatch = { metadata?: object; spec: object };
 
-/** The kind of an Argo object. */
+/** Returns the kind of an Argo object. */
 function kindOf(object: Argo): Kind<Workflow> | Kind<CronWorkflow> {
   return isCron(object) ? cronWorkflows : workflows;
 }
 
-/** Creates the object, or reads the one that has its name already. */
+/** Creates the object, or reads the existing object of its name. */
 export async function create(context: Context, object: Argo): Promise<Argo> {
   const { object: present } = isCron(object)
     ? await createOrGet(context, cronWorkflows, object)
@@ -20,13 +20,13 @@ export async function create(context: Context, object: Argo): Promise<Argo> {
   return present;
 }
 
-/** Merge-patches this very object; one that is gone needs nothing more. Rejects with Conflict where another one has its name now. */
+/** Merge-patches this very object; a missing object is a success. Rejects with Conflict if another object has its name now. */
 export async function change({ api, signal }: Context, object: Argo, patch: ArgoPatch): Promise<void> {
   const guarded = { ...patch, metadata: { ...patch.metadata, ...uidOf(object) } };
   try {
     await ignoreNotFound(api.mergePatch<Argo>(kindOf(object), object.metadata, guarded, {}, signal));
   } catch (caught) {
-    // So says the API server of a uid that is not that of the object.
+    // The UID precondition failed.
     if (!ArcError.is(caught, 'Invalid')) throw caught;
     throw new ArcError(
       'Conflict',
@@ -35,7 +35,7 @@ export async function change({ api, signal }: Context, object: Argo, patch: Argo
   }
 }
 
-/** Deletes this very object; with `unchanged`, only if it is as it was read. Rejects with Conflict where it is not. */
+/** Deletes this very object; with `unchanged`, only in the state that was read. Rejects with Conflict otherwise. */
 export async function remove(
   { api, signal }: Context,
   object: Argo,

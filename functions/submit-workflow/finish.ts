@@ -14,8 +14,8 @@ import { readRivals } from './rivals.ts';
 import { giveSlotsBack } from './slots.ts';
 
 /**
- * Takes the finalizer off: once the pods of the Workflows `after`, which were stopped, have ended, and once the Order's status shows the end
- * of one that had finished. Without that record the Order would run the artifact again.
+ * Removes the finalizer: after the pods of the stopped Workflows `after` have ended, and, for a finished ArtifactWorkflow, after the Order's
+ * status has recorded its end. Without that record the Order would run the artifact again.
  */
 export async function finish(
   context: Context,
@@ -33,7 +33,7 @@ export async function finish(
 
 async function isKnown(context: Context, workflow: ArtifactWorkflow): Promise<boolean> {
   if (!leavesRecord(workflow)) return true;
-  // A child that goes because its Order goes was marked after it: nothing else has to be read of an Order that is deleted with all its children.
+  // A child deleted by its Order's deletion has a later deletionTimestamp: no more need be read when an Order goes with all its children.
   const about = await readOwnerMetadata(context, workflow);
   if (about === undefined || isDeleting(about)) return true;
   const order = await readOwner(context, about);

@@ -1,4 +1,4 @@
-/** submit-workflow: an ArtifactWorkflow -> its Argo Workflow or CronWorkflow, one per attempt, started and stopped. */
+/** submit-workflow: starts and stops the Argo Workflow or CronWorkflow of an ArtifactWorkflow, one per attempt. */
 
 import {
   missingRight,
@@ -28,7 +28,7 @@ import { act } from './act.ts';
 import { readRivals } from './rivals.ts';
 import { giveSlotsBack } from './slots.ts';
 
-/** Does the next step for the ArtifactWorkflow. Rejects with what the broker is to retry. */
+/** Takes the next step for the ArtifactWorkflow. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {
   const workflow = await readArtifactWorkflow(context, event);
   if (workflow === undefined) return;
@@ -44,8 +44,8 @@ export async function handle(context: Context, event: StepEvent): Promise<undefi
 }
 
 /**
- * Rights in a namespace were not given, were withdrawn, or went before the rest of a namespace that is being deleted. What is being deleted
- * must not hang on that: the garbage collector stops a Workflow whose owner is gone. Anything else waits, and says for what.
+ * Handles missing rights: the namespace was not given to ARC, the rights were withdrawn, or they were deleted before the rest of a terminating
+ * namespace. A deletion must not hang on that: the garbage collector removes a Workflow whose owner is gone. Anything else waits.
  */
 async function withoutRights(context: Context, workflow: ArtifactWorkflow, hold: Hold): Promise<void> {
   if (isDeleting(workflow)) return removeFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
@@ -66,7 +66,7 @@ async function decide(context: Context, workflow: ArtifactWorkflow): Promise<Sub
     options: instanceId === undefined || instanceId === '' ? {} : { instanceId },
   };
   const alone = decideSubmission(inputs);
-  // Only a start depends on the others that write to the same place.
+  // Only a start depends on the other writers to the same place.
   if (alone.action !== 'create') return alone;
   const [rivals, lacksAccount] = await Promise.all([
     readRivals(context, workflow, startSelectors(workflow)),
@@ -75,7 +75,7 @@ async function decide(context: Context, workflow: ArtifactWorkflow): Promise<Sub
   return decideSubmission({ ...inputs, rivals, lacksAccount });
 }
 
-/** Looks only after an attempt that ended because its ServiceAccount was missing. */
+/** Asks only after an attempt that ended because its ServiceAccount was missing. */
 async function isAccountAbsent({ api, signal }: Context, workflow: ArtifactWorkflow): Promise<boolean> {
   const name = missingAccount(workflow);
   if (name === undefined) return false;

@@ -12,7 +12,7 @@ import {
 } from '#shared/domain';
 import { remove } from './argo.ts';
 
-/** True once no pod of these Workflows, which were stopped, is left that has not ended. Pods are not watched: until then the step stays due, and is repeated. */
+/** Returns true once every pod of these stopped Workflows has ended. Pods are not watched: until then the step stays due, and is repeated. */
 export async function havePodsEnded(
   context: Context,
   workflow: ArtifactWorkflow,
@@ -26,8 +26,8 @@ export async function havePodsEnded(
 }
 
 /**
- * Sees to it that the pods of these Workflows end, and resolves with the name of one that has not. Argo asks the process of a pod to end and
- * does no more (seen with Argo 3.7): one that ignores SIGTERM would go on. When its Workflow is deleted, the garbage collector deletes the pod,
+ * Makes the pods of these Workflows end, and resolves with the name of a Workflow whose pod is still there. Argo only sends SIGTERM to the
+ * process of a pod (seen with Argo 3.7), which may ignore it. After the deletion of its Workflow the garbage collector deletes the pod,
  * and the kubelet kills it after its grace period.
  */
 export async function endPods(
@@ -41,7 +41,7 @@ export async function endPods(
   return pod;
 }
 
-/** Deletes a Workflow of ours that was stopped. */
+/** Deletes a stopped Workflow of ours. */
 async function discard(context: Context, workflow: ArtifactWorkflow, name: string): Promise<void> {
   const key = { ...namespaceOf(workflow), name };
   const found = await ignoreNotFound(context.api.get(workflows, key, context.signal));
@@ -49,7 +49,7 @@ async function discard(context: Context, workflow: ArtifactWorkflow, name: strin
   if (ownerOfKind(found, 'ArtifactWorkflow') !== undefined) await remove(context, found);
 }
 
-/** Says in the status what no change announces, and since when it is waited for. */
+/** Records in the status what is waited for without an event, and since when. */
 export async function noteWait(
   context: Context,
   workflow: ArtifactWorkflow,

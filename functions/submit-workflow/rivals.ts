@@ -2,7 +2,7 @@ import { namespaceOf } from '#shared/conduit/function-kit';
 import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, artifactWorkflows, rivalSelectors } from '#shared/domain';
 
-/** The ArtifactWorkflows that must not run beside the given one; it may be among them. */
+/** Returns the ArtifactWorkflows that must not run beside the given one; may include it. */
 export async function readRivals(
   { api, signal }: Context,
   workflow: ArtifactWorkflow,

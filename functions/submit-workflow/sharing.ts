@@ -3,7 +3,7 @@ import { namespaceOf, recordEvent } from '#shared/conduit/function-kit';
 import type { Context } from '#shared/conduit/runtime';
 import type { ArtifactWorkflow } from '#shared/domain';
 
-/** Says to both that two Orders write to one place: on the ArtifactWorkflow that starts, and on the Order whose result it overwrites. */
+/** Records that two Orders write to one place: on the starting ArtifactWorkflow, and on the Order whose result it overwrites. */
 export async function announceSharing(
   context: Context,
   workflow: ArtifactWorkflow,
@@ -23,7 +23,7 @@ function titleOf(workflow: ArtifactWorkflow): string {
   return order === undefined ? title : `${title} of Order "${order.name}"`;
 }
 
-/** The Order that owns it, as much of it as the owner reference tells. */
+/** Returns the owning Order, reconstructed from the owner reference. */
 function orderOf(workflow: ArtifactWorkflow): KubeObject | undefined {
   const order = ownerOfKind(workflow, 'Order');
   if (order === undefined) return undefined;

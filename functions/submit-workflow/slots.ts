@@ -17,13 +17,13 @@ import {
 } from '#shared/domain';
 
 /**
- * Takes the slots that the ArtifactWorkflow needs to start: all of them or none, because two that each held what the other waits for would
- * wait for ever. Resolves with what it waits for where there is no room. Rejects with Conflict where another one took a slot meanwhile.
+ * Takes every slot that the ArtifactWorkflow needs, or none: two that each held a slot the other needs would deadlock. Resolves with the
+ * hold if there is no room. Rejects with Conflict if another ArtifactWorkflow took a slot meanwhile.
  */
 export async function takeSlots(context: Context, workflow: ArtifactWorkflow): Promise<Hold | undefined> {
   const { api, signal, now } = context;
   const place = namespaceOf(workflow);
-  // Read before those who use them: a slot that is taken in between makes the write below conflict.
+  // Read before the users: a slot taken in between makes the write below conflict.
   const limiting = await Promise.all(
     limitingEndpoints(workflow).map((name) => api.get(endpoints, { ...place, name }, signal)),
   );
@@ -48,8 +48,8 @@ export async function takeSlots(context: Context, workflow: ArtifactWorkflow): P
 }
 
 /**
- * Tells those that may be starting in the turn of an ArtifactWorkflow that waited for its place until now: their resourceVersion changes, so a start
- * that they have decided fails and is decided anew. One that has changed meanwhile has started, which its status shows, or decides anew too.
+ * Puts an ArtifactWorkflow that waited for its place back in line. Siblings that may be starting in its turn are written to: the changed
+ * resourceVersion makes their start conflict and be decided again. A sibling that changed meanwhile has started, or decides again anyway.
  */
 export async function returnToLine(context: Context, workflow: ArtifactWorkflow): Promise<void> {
   if (workflow.spec.parallelism === undefined || workflow.spec.cron !== undefined) return;
@@ -72,7 +72,7 @@ async function readSiblings(
   return items;
 }
 
-/** What it waits for where the Order runs as many as it may. */
+/** Returns the hold while the Order runs as many as its parallelism allows. */
 async function orderHold(context: Context, workflow: ArtifactWorkflow): Promise<Hold | undefined> {
   const { now } = context;
   const { parallelism } = workflow.spec;
@@ -87,7 +87,7 @@ function fullHold({ metadata, spec }: Endpoint, turn: Turn & { starts: false }):
   return holdFor(turn, `Endpoint "${metadata.name}" takes ${spec.maxInFlight} at a time (spec.maxInFlight)`);
 }
 
-/** Gives the slots of an ArtifactWorkflow back that does not run any more, or cannot; whoever is next is woken by that. */
+/** Releases the slots of an ArtifactWorkflow that no longer runs, or cannot; that requeues the next in line. */
 export async function giveSlotsBack(context: Context, workflow: ArtifactWorkflow): Promise<void> {
   const { api, signal } = context;
   for (const name of limitingEndpoints(workflow)) {

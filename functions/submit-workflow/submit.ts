@@ -25,12 +25,13 @@ import { change, create, remove } from './argo.ts';
 import { announceSharing } from './sharing.ts';
 import { giveSlotsBack } from './slots.ts';
 
-/** W3C trace context of the event that a Workflow was created for. */
+/** W3C trace context of the event that the Workflow was created for. */
 const traceAnnotation = 'arc.opendefense.cloud/traceparent';
 
 /**
- * Tells those that could start at the same time; writes the reference to the Workflow, guarded, so that two instances cannot start two
- * different ones; creates it, suspended; releases it. After a crash in between the next event goes on from there: a Workflow of ours that exists already is a success.
+ * Writes to rivals that could start at the same time; records the reference to the Workflow, guarded, so that two replicas cannot start
+ * different Workflows; creates the Workflow suspended; releases it. After a crash at any point the next event continues: an existing Workflow
+ * of ours is a success.
  */
 export async function submit(
   context: Context,
@@ -41,14 +42,14 @@ export async function submit(
   const recorded = await writeStatus(context, artifactWorkflows, workflow, status);
   if (recorded === undefined) return;
   const present = await createOwn(context, recorded, object);
-  // Another one may run in its place until it is tried again. After its status: who is next depends on that.
+  // Another one may run in its place until the retry. After the status write, which decides who is next.
   if (present === undefined) return giveSlotsBack(context, recorded);
   const ready = await waitNoMore(context, recorded);
   if (ready && isUnreleased(present)) await release(context, ready, present);
   if (ready && overwritten !== undefined) await announceSharing(context, workflow, overwritten);
 }
 
-/** Nothing is waited for any more. Only once the Workflow exists: a refusal that lasts must not come and go with each try. */
+/** Clears the hold. Only after the Workflow exists: a lasting refusal must not flicker with each retry. */
 export function waitNoMore(
   context: Context,
   workflow: ArtifactWorkflow,
@@ -57,8 +58,8 @@ export function waitNoMore(
 }
 
 /**
- * Lets the Workflow run if the ArtifactWorkflow has not changed since it was read. Whoever finished with it meanwhile may have found no
- * Workflow; so it is looked at after the Workflow is known to exist. Rejects with Conflict if it has changed: what to do is decided again.
+ * Releases the Workflow if the ArtifactWorkflow has not changed since it was read. A function that finished with the ArtifactWorkflow meanwhile
+ * may have found no Workflow, so the ArtifactWorkflow is read again once the Workflow exists. Rejects with Conflict if it has changed.
  */
 export async function release(
   context: Context,
@@ -81,7 +82,7 @@ export async function release(
   );
 }
 
-/** The Workflow with the trace of the event that led to it, or the one that exists already; undefined where it cannot be made, which the status and a Warning say. */
+/** Creates the Workflow with the trace context, or returns the existing one; undefined if it was refused, which the status and a Warning report. */
 async function createOwn(
   context: Context,
   workflow: ArtifactWorkflow,
@@ -92,7 +93,7 @@ async function createOwn(
   try {
     const present = await create(context, object);
     if (isOwnedBy(present, workflow)) return present;
-    // Decided again: it waits for the garbage collector.
+    // Retried until the garbage collector has removed it.
     if (isOfPredecessor(present, workflow))
       throw new ArcError('Conflict', `${title} of an earlier ArtifactWorkflow still exists`);
     const message = `${title} exists and has another owner: delete or rename it`;
@@ -112,13 +113,13 @@ function traced<T extends Workflow | CronWorkflow>(object: T, traceparent: strin
 function refusal(caught: ArcError, workflow: ArtifactWorkflow, title: string): Hold {
   const right = missingRight(caught, workflow);
   if (right) return right;
-  // A namespace that is gone is named in the answer; a kind that is not served is not.
+  // The message for a missing namespace names it; the message for a missing kind does not.
   if (ArcError.is(caught, 'NotFound') && !caught.message.startsWith('namespaces '))
     return { reason: 'ArgoMissing', message: `cannot create ${title}: install Argo Workflows` };
   return { reason: 'SubmissionFailed', message: `cannot create ${title}: ${caught.message}` };
 }
 
-/** Says what a person has to change: in the status, and as a Warning when it is another thing than before. */
+/** Reports what a person has to change: in the status, and as a Warning if that has changed. */
 async function report(
   context: Context,
   workflow: ArtifactWorkflow,

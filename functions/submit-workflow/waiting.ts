@@ -2,7 +2,7 @@ import { recordEvent, writeStatus } from '#shared/conduit/function-kit';
 import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, artifactWorkflows, type StatusPatch } from '#shared/domain';
 
-/** Writes what an ArtifactWorkflow waits for, and says so in an Event when it begins to wait for that. How many go before it changes without one. */
+/** Records the hold of an ArtifactWorkflow, with an Event when the reason changes. A changed position in the line is no reason for an Event. */
 export async function wait(context: Context, workflow: ArtifactWorkflow, status: StatusPatch): Promise<void> {
   const written = await writeStatus(context, artifactWorkflows, workflow, status);
   const found = written && waitOf(workflow, status);

@@ -1,4 +1,4 @@
-/** sync-status: the Workflow of an ArtifactWorkflow -> its phase, message, progress, results and conditions. */
+/** sync-status: copies phase, message, progress, results and conditions of a Workflow to its ArtifactWorkflow. */
 
 import { ArcError } from '#shared/base/errors';
 import { isOwnedBy } from '#shared/base/meta';
@@ -25,7 +25,7 @@ import {
 import { readTail } from './log-tail.ts';
 import { isStopping } from './stopping.ts';
 
-/** Copies the state of the Workflow into the status of its ArtifactWorkflow, where it differs. Rejects with what the broker is to retry. */
+/** Copies the state of the Workflow to the status of its ArtifactWorkflow, if it differs. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<void> {
   const { now } = context;
   const artifactWorkflow = await readArtifactWorkflow(context, event);
@@ -48,7 +48,7 @@ export async function handle(context: Context, event: StepEvent): Promise<void> 
   if (note) await recordEvent(context, { ...note, regarding: artifactWorkflow, component: 'sync-status' });
 }
 
-/** The right to read CronWorkflows is of the cluster, and missing where schedules are switched off. */
+/** The right to read CronWorkflows is cluster-wide, and missing where schedules are switched off. */
 async function read(context: Context, artifactWorkflow: ArtifactWorkflow) {
   try {
     return { workflow: await readWorkflow(context, artifactWorkflow), isUnreadable: false };
@@ -59,8 +59,8 @@ async function read(context: Context, artifactWorkflow: ArtifactWorkflow) {
 }
 
 /**
- * The newest Workflow that a CronWorkflow has started. Anybody can write the label that selects them; the owner reference decides. A name
- * that is too long for our label is in no label: Argo puts the name of the CronWorkflow, which fits, on its Workflows.
+ * Returns the newest Workflow that a CronWorkflow has started. Anybody can write the selected label; the owner reference decides. Argo labels
+ * its Workflows with the name of the CronWorkflow, which always fits a label value.
  */
 async function newestRun(
   { api, signal }: Context,

@@ -13,16 +13,16 @@ import {
   pods,
 } from '#shared/domain';
 
-/** The tail helps a person, and nothing depends on it: a node that is slow to answer does not hold up a status. */
+/** The tail is optional: a node that is slow to answer must not delay a status. */
 const patienceMs = 5_000;
-/** Failed pods of one Workflow that are looked at. */
+/** Failed pods read per Workflow. */
 const mostPods = 50;
-/** A line of a log is up to 16 KiB long in the container runtime; what else would be read is dropped. */
+/** The container runtime splits lines at 16 KiB; the rest of the answer is dropped. */
 const longestLine = 16_384;
 
 /**
- * The end of the log of a step that failed. Undefined where there is none, where the operator has switched it off, and where it cannot be read: its pod
- * is gone, or the namespace was not given to ARC.
+ * Reads the end of the failed step's log. undefined if there is none, if the operator has switched the feature off, or if it cannot be read:
+ * the pod is gone, or the namespace was not given to ARC.
  */
 export async function readTail(context: Context, step: FailedStep): Promise<LogTail | undefined> {
   const settings = await readSettings(context);

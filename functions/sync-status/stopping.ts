@@ -3,9 +3,9 @@ import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, artifactWorkflows, runsOf } from '#shared/domain';
 
 /**
- * True while a pod of one that is stopped goes on. Argo calls a Workflow ended at once that is told to, and a pod that ignores SIGTERM
- * writes to its destination until submit-workflow has seen to its end: until then it is not Cancelled, and the step stays due. Where it may not
- * look at pods (the namespace was not given to ARC, or not again since this right was added), it takes Argo's word.
+ * True while a pod of a stopped ArtifactWorkflow still runs. Argo reports a Workflow as ended as soon as its shutdown is requested, but a pod
+ * that ignores SIGTERM writes to its destination until submit-workflow has it deleted: until then the ArtifactWorkflow is not Cancelled, and
+ * the step stays due. Without the right to read pods, Argo's report is trusted.
  */
 export async function isStopping(context: Context, workflow: ArtifactWorkflow): Promise<boolean> {
   const pod = await ignoreForbidden(findPod(context, workflow, runsOf(workflow)));

@@ -4,12 +4,12 @@ import { createOrGet } from '#shared/conduit/function-kit';
 import type { Context } from '#shared/conduit/runtime';
 import { conduitNamespace, type DigestKey, type Secret, secrets } from '#shared/domain';
 
-/** The Secret that holds the key of all digests. Delete it to get a new key. */
+/** The Secret with the key of all digests. Delete it to get a new key. */
 const keySecret = { namespace: conduitNamespace, name: 'arc-credential-key' };
 
 /**
- * The random key of the digests, created the first time it is needed. When two instances create one at once, both use the one that
- * was stored. Rejects with Invalid when the Secret holds something else.
+ * Returns the random key of the digests, created on first use. When two replicas create a key concurrently, both use the stored one.
+ * Rejects with Invalid if the Secret holds anything else.
  */
 export async function digestKey(context: Context): Promise<DigestKey> {
   const known = await context.api.get(secrets, keySecret, context.signal);

@@ -1,4 +1,4 @@
-/** track-credentials: an Endpoint and its Secrets -> status.secretGeneration, a counter of the credentials' versions. */
+/** track-credentials: keeps status.secretGeneration of an Endpoint, a counter of its credentials' versions. */
 
 import { ignoreForbidden, namespaceOf, writeStatus } from '#shared/conduit/function-kit';
 import type { Context, StepEvent } from '#shared/conduit/runtime';
@@ -12,7 +12,7 @@ import {
 } from '#shared/domain';
 import { digestKey } from './digest-key.ts';
 
-/** Compares the Secrets of the Endpoint with those last seen and counts a change. Rejects with what the broker is to retry. */
+/** Compares the Secrets of the Endpoint with the recorded digests and counts a change. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {
   const endpoint = await context.api.get(endpoints, event, context.signal);
   if (endpoint === undefined || isDeleting(endpoint)) return;
@@ -26,7 +26,7 @@ export async function handle(context: Context, event: StepEvent): Promise<undefi
   if (status !== undefined) await writeStatus(context, endpoints, endpoint, status);
 }
 
-/** The data of a Secret of the Endpoint's namespace; undefined where there is none, or the namespace was not given to ARC. */
+/** Returns the data of a Secret in the Endpoint's namespace; undefined if it does not exist, or the namespace was not given to ARC. */
 async function dataOf({ api, signal }: Context, endpoint: Endpoint, ref: Reference | undefined) {
   if (ref === undefined) return undefined;
   const secret = await ignoreForbidden(

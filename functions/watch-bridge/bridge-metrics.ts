@@ -11,7 +11,7 @@ interface Gauges {
 
 const none = () => 0;
 
-/** The labels of the metrics of a shard: none where there is only one. */
+/** Returns the labels of a shard's metrics: none if there is only one shard. */
 export function shardLabels({ index, of }: Shard): Record<string, number> {
   return of === 1 ? {} : { shard: index };
 }
@@ -64,7 +64,7 @@ export function bridgeMetrics(metrics: Metrics, shard: Shard) {
     repaired: () => found.inc(own),
     /** Sets the sources of the gauges. */
     observe,
-    /** Lets go of the sources: the registry outlives the bridge. */
+    /** Detaches the sources: the registry outlives the bridge. */
     release: () => observe({ depth: none, due: none, unannounced: none, gaps: none, relists: none }),
   };
 }

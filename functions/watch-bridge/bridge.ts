@@ -18,32 +18,32 @@ export interface BridgeOptions {
   /** Ends the bridge. */
   signal: AbortSignal;
   random?: () => number;
-  /** Asked just before each attempt is written; false while another process may be sending. Default: always true. */
+  /** Called just before each attempt is written; false while another process may be sending. Default: always true. */
   maySend?: () => boolean;
-  /** Most delivery attempts under way at once; default 32. */
+  /** Delivery attempts in flight; default 32. */
   parallel?: number;
-  /** Watch the metadata of all Secrets, so that a new credential takes effect when it is written. Default: false. */
+  /** Watch the metadata of all Secrets, so that a new credential takes effect at once. Default: false. */
   watchSecrets?: boolean;
   /** Watch CronWorkflows. Default: true. */
   watchSchedules?: boolean;
-  /** Whose duties it sends. Default: all. */
+  /** The shard whose duties are sent. Default: all. */
   shard?: Shard;
 }
 
 export interface Bridge {
   /** Resolves when every kind has been listed and the duties of every object are known. */
   readonly synced: Promise<void>;
-  /** True from then on. */
+  /** True once `synced` has resolved. */
   readonly ready: boolean;
-  /** Step events that are pending or under way. */
+  /** Step events that are pending or in flight. */
   readonly depth: number;
   /** When the slowest watch last made progress, ms of `steadyClock`. */
   lastTurn(): number;
-  /** Resolves when `signal` is aborted and the attempts under way have ended; rejects on a programming error. */
+  /** Resolves after `signal` is aborted and the attempts in flight have ended; rejects on a programming error. */
   readonly done: Promise<void>;
 }
 
-/** Starts to watch and to send. No guarantee depends on how it ends: the next start computes all duties anew. */
+/** Starts to watch and to send. No guarantee depends on a clean end: the next start computes all duties anew. */
 export function startBridge(options: BridgeOptions): Bridge {
   const { api, log, signal, random = Math.random, parallel = 32 } = options;
   const { maySend = () => true, watchSecrets = false, watchSchedules = true, shard = wholeShard } = options;

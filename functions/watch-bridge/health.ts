@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { type Metrics, metricsContentType } from '#shared/base/telemetry';
 
-/** Every loop makes progress within three and a half minutes, whether its server answers or not. */
+/** Every loop makes progress within three and a half minutes, whether or not its server answers. */
 const maxSilenceMs = 10 * 60_000;
 
 export interface Health {
-  /** True for a leader that has listed every kind, and for a standby that has seen the holder of the Lease; of every shard. */
+  /** For every shard: true for a leader that has listed every kind, and for a standby that has seen the holder of the Lease. */
   ready(): boolean;
   /** ms since the slowest loop last made progress. */
   silentMs(): number;

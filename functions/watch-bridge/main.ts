@@ -1,4 +1,4 @@
-/** The bridge as a program, in a container: one of its replicas leads, or one for each shard, the others stand by. */
+/** The bridge as a program in a container: one replica leads (with shards: one per shard), the others stand by. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { serve } from '@hono/node-server';

@@ -10,7 +10,7 @@ export interface ReplicaOptions extends Omit<BridgeOptions, 'shard' | 'maySend'>
   namespace: string;
   /** Unique to this run of this process. */
   identity: string;
-  /** How many shards there are. */
+  /** Number of shards. */
   shards: number;
   /** The most shards that this replica leads at once. */
   mostShards?: number | undefined;
@@ -19,22 +19,22 @@ export interface ReplicaOptions extends Omit<BridgeOptions, 'shard' | 'maySend'>
 }
 
 export interface Replica {
-  /** True when each shard that it leads has been listed, and a holder of each other one was seen, or it was left to other replicas. */
+  /** True when each of its shards has been listed, and every other shard has a known holder or was left to other replicas. */
   ready(): boolean;
   /** ms since the slowest loop last made progress. */
   silentMs(): number;
-  /** The shards that it leads, by index. */
+  /** The indexes of the shards that it leads. */
   leads(): number[];
   /** Resolves after the signal, once every Lease is released; rejects on a programming error. */
   readonly done: Promise<void>;
 }
 
-/** The name of the Lease of a shard. Sets of another number have others: they run side by side while a change is rolled out. */
+/** Returns the name of a shard's Lease. The number of shards is part of it: old and new shards run side by side during a rollout. */
 export function leaseName({ index, of }: Shard): string {
   return of === 1 ? 'watch-bridge' : `watch-bridge-${index}-of-${of}`;
 }
 
-/** Stands for every shard, and runs a bridge for each that it leads. */
+/** Competes for every shard, and runs a bridge for each shard that it leads. */
 export function runReplica(options: ReplicaOptions): Replica {
   const { namespace, identity, shards, mostShards, steadyClock: clock, metrics, api, log } = options;
   const share = new Share(identity, mostShards);
@@ -76,7 +76,7 @@ export function runReplica(options: ReplicaOptions): Replica {
     try {
       await Promise.all(elections.map(({ done }) => done));
     } finally {
-      // A mistake in one ends all.
+      // A programming error in one shard ends all.
       control.abort();
       await Promise.allSettled(elections.map(({ done }) => done));
     }

@@ -26,13 +26,13 @@ export interface WatchesOptions {
   signal: AbortSignal;
   random: () => number;
   log: Logger;
-  /** Watch Secrets too. */
+  /** Watch Secrets as well. */
   watchSecrets: boolean;
   /** Watch CronWorkflows; without schedules there are none, and the right is missing. */
   watchSchedules: boolean;
-  /** The part of an object to keep; undefined for one that is of no concern. */
+  /** Returns the part of an object to keep; undefined for an object of no concern. */
   keep(object: KubeObject): KubeObject | undefined;
-  /** Called for each change of an object, with the parts that are kept of both states. */
+  /** Called for each change of an object, with the kept parts of both states. */
   onChange(change: Change): void;
   /** Called once, when every kind has been listed. */
   onSynced(): void;
@@ -40,7 +40,7 @@ export interface WatchesOptions {
 
 interface Watched {
   kind: Kind;
-  /** The bridge becomes ready although the kind cannot be watched: Argo may be installed later than ARC. */
+  /** The bridge becomes ready even if the kind cannot be watched: Argo may be installed later than ARC. */
   optional: boolean;
   /** The server sends the metadata of the objects only. */
   metadataOnly?: true;
@@ -58,14 +58,14 @@ const always: readonly Watched[] = [
   { kind: workflowTemplates as Kind, optional: true },
   { kind: clusterWorkflowTemplates as Kind, optional: true },
 ];
-/** A namespace may be given to ARC long after its first Order: nothing else shows that. */
+/** A namespace may be given to ARC long after its first Order, and only this account shows it. */
 const tenantWatch: Watched = {
   kind: serviceAccounts as Kind,
   optional: true,
   metadataOnly: true,
   fieldSelector: `metadata.name=${tenantAccount}`,
 };
-/** An input of every plan, and of every time to live. */
+/** An input of every plan, and of every TTL. */
 const settingsWatch: Watched = {
   kind: configMaps as Kind,
   optional: true,
@@ -73,10 +73,10 @@ const settingsWatch: Watched = {
   fieldSelector: `metadata.name=${settingsName}`,
 };
 const scheduleWatch: Watched = { kind: cronWorkflows as Kind, optional: true };
-/** The bridge learns that a Secret was written, but never its data. Without this watch the credentials of Endpoints are looked at every minute. */
+/** Tells that a Secret was written, but never its data. Without this watch the credentials of Endpoints are read every minute. */
 const secretWatch: Watched = { kind: secrets as Kind, optional: true, metadataOnly: true };
 
-/** The duties of an object are known only once every kind is listed, so it asks often while the API is away: ten requests each time. */
+/** Duties are known only once every kind is listed, so lists are retried often while the API is away: ten requests each time. */
 const backoff = { baseMs: 200, maxMs: 5_000 };
 
 export interface Watches {
@@ -131,7 +131,7 @@ export function startWatches(options: WatchesOptions): Watches {
   };
 }
 
-/** The same part for the same object that came last: it is kept, and then told. */
+/** Keeps the first returned part per state: `keep` is called before `onChange`, with the same object. */
 function onceKept(
   keep: (object: KubeObject) => KubeObject | undefined,
 ): (object: KubeObject) => KubeObject | undefined {
@@ -142,12 +142,12 @@ function onceKept(
   };
 }
 
-/** A kind that is not installed is answered with a 404 that names no object. */
+/** The 404 for a kind that is not installed names no object. */
 function isNotServed(error: ArcError): boolean {
   return error.code === 'NotFound' && error.details?.name === undefined;
 }
 
-/** What the log says about a failed list or watch. */
+/** Returns the log message for a failed list or watch. */
 export function failureMessage(
   { kind, apiVersion }: Pick<Kind, 'kind' | 'apiVersion'>,
   error: ArcError,

@@ -6,11 +6,11 @@ import { handle } from '../index.ts';
 
 export const known = [endpoint('source'), endpoint('destination')];
 
-/** What an Order of `images` refers to. */
+/** The objects that an Order of `images` refers to. */
 export const inputs = [...known, ociTemplate(), ociType()];
 export const images = ['team/app:1', 'team/web:1', 'team/db:1'];
 
-/** Has the function handle an event of this Order. */
+/** Calls the function with an event of this Order. */
 export function decompose(api: FakeApi, object: Order): Promise<undefined> {
   return handle(contextOf(api), eventOf(object));
 }

@@ -38,10 +38,10 @@ export interface AnnouncerOptions {
   isBusy(uid: string): boolean;
 }
 
-/** A milestone that is to be announced, of the object as it was when its status showed that. */
+/** A milestone to announce, with the object whose status showed it. */
 interface Pending {
   object: Announced;
-  /** What was announced before it. */
+  /** The milestone that was announced before it. */
   since: string;
   announced: string;
 }
@@ -49,35 +49,35 @@ interface Pending {
 /** What is known of an object beyond its status. */
 interface Noted {
   object: Announced;
-  /** The last milestone that was taken over, delivered or not. */
+  /** The last milestone taken, delivered or not. */
   taken: string;
-  /** The last one that was delivered. */
+  /** The last milestone delivered. */
   delivered?: string;
-  /** Until when recording that yields to functions; ms of the clock. */
+  /** Until when the record yields to writes of functions; ms of the clock. */
   yieldUntil?: number;
 }
 
-/** Phases of artifacts in the status of an Order that their ArtifactWorkflow shows as well, or is about to. */
+/** Phases in an Order's status that the ArtifactWorkflow shows as well, or is about to. */
 const ends: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Error', 'Stopped', 'Cancelled']);
-/** Orders whose events are delivered at once: a slow subscriber may hold up each of them. */
+/** Orders whose events are delivered concurrently: a slow subscriber may hold up each of them. */
 const parallel = 8;
-/** Objects that are taken while others wait. */
+/** Objects processed before yielding to the event loop. */
 const takenAtOnce = 50;
-/** Milestones that wait at once; of more than that, the statuses alone know. */
+/** Milestones pending at once; beyond this, only the statuses know of them. */
 const mostPending = 50_000;
-/** After the last event of an object that has ended, and of one that goes on: most of those end meanwhile, and one write does for both; ms. */
+/** Delay of the record, after the last event of an ended object and of a live one: most live objects end meanwhile, and one write serves both; ms. */
 const recordAfter = { ended: 2_000, others: 30_000 };
-/** How long functions that write to the status, too, are let go first, ms. */
+/** Longest time that the record yields to functions that write to the same status, ms. */
 const longestYield = 5_000;
 
 /**
- * Sends domain events: a milestone that the status of an object shows and `status.announced` does not name is announced, and then recorded there.
- * So what a status still shows is sent at least once, whoever was killed when. The events of one Order and of its artifacts are sent one after the other, the end of
- * the Order last.
+ * Sends domain events: a milestone that an object's status shows and `status.announced` does not record is announced, then recorded. So
+ * whatever a status still shows is sent at least once, whichever process was killed when. The events of one Order and of its artifacts are
+ * sent in sequence, the end of the Order last.
  */
 export class Announcer {
   readonly #options: AnnouncerOptions;
-  /** By uid; an object is in it until its status shows what is noted here. */
+  /** By uid; an object is removed once its status shows what is noted here. */
   readonly #noted = new Map<string, Noted>();
   /** By the uid of the root, never empty. */
   readonly #lanes = new Map<string, Pending[]>();
@@ -85,9 +85,9 @@ export class Announcer {
   readonly #records: DelayQueue<undefined>;
   readonly #recording = createSemaphore(parallel);
   #pending = 0;
-  /** Ends of Orders that wait for that of an artifact, by uid. */
+  /** Ends of Orders held until the end of their last artifact was announced, by uid. */
   readonly #held = new Map<string, Pending>();
-  /** Some milestones were not taken over for lack of room. */
+  /** True if milestones were dropped for lack of room. */
   #isBehind = false;
   #isListed = false;
   #isOn = true;
@@ -111,12 +111,12 @@ export class Announcer {
     this.#records = new DelayQueue(clock, (uid) => void this.#record(uid));
   }
 
-  /** Milestones that are not delivered yet. */
+  /** Milestones not delivered yet. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** Objects whose status does not show yet what was announced. */
+  /** Objects whose status does not record their announced milestones yet. */
   get unrecorded(): number {
     return this.#noted.size;
   }
@@ -128,7 +128,7 @@ export class Announcer {
     void this.#takeAll();
   }
 
-  /** Takes a change that the view has taken. */
+  /** Processes a change that the view has already applied. */
   change({ kind, before, after }: Change): void {
     if (!this.#isListed) return;
     if (kind === 'ConfigMap') this.#followSwitch();
@@ -140,7 +140,7 @@ export class Announcer {
       this.#take(order as unknown as KubeObject);
   }
 
-  /** Sends no more, and resolves when what is under way has ended. */
+  /** Stops sending; resolves when the deliveries in flight have ended. */
   async close(): Promise<void> {
     this.#records.close();
     await this.#queue.close();
@@ -156,7 +156,7 @@ export class Announcer {
     this.#pending = 0;
   }
 
-  /** Others run meanwhile: there may be very many. */
+  /** Yields to the event loop between batches: there may be very many objects. */
   async #takeAll(): Promise<void> {
     this.#isBehind = false;
     let taken = 0;
@@ -180,7 +180,7 @@ export class Announcer {
     const found = announcements(object, new Date(timeOfDay.now()), since);
     const held = this.#held.get(uid);
     this.#held.delete(uid);
-    // It has gone on since: its end waits no longer, or nobody would be told.
+    // The object has changed since: its held end is sent now, or nobody would be told.
     if (held !== undefined && !found.some((one) => one.announced === held.announced)) this.#add(held);
     let before = this.#noted.get(uid)?.taken ?? announced ?? '';
     for (const { announced, name } of found) {
@@ -194,17 +194,17 @@ export class Announcer {
     }
   }
 
-  /** Each kind is watched by itself: the end of an Order may be seen before that of its last artifact. */
+  /** Kinds are watched separately: the end of an Order may be seen before that of its last artifact. */
   #haveArtifactsEnded(order: Order): boolean {
     const shown = order.status?.artifactWorkflows ?? {};
     return this.#options.view.childrenOf(order).every((child) => {
       const phase = shown[keyOf(child)]?.phase;
-      // What is Invalid while it waits for a person has no end.
+      // An Invalid artifact that waits for a person has no end.
       return phase === undefined || !ends.has(phase) || hasEnded(child);
     });
   }
 
-  /** False where there is no room. */
+  /** Returns false if there is no room. */
   #add(one: Pending): boolean {
     if (this.#pending >= mostPending) {
       this.#isBehind = true;
@@ -242,7 +242,7 @@ export class Announcer {
       const event = found.find((one) => one.announced === announced)?.event;
       return event === undefined ? { result: 'delivered' } : await deliver(toBinaryRequest(event));
     } catch (caught) {
-      // An attribute that CloudEvents does not allow: another attempt cannot change that.
+      // An attribute that CloudEvents does not allow: a retry cannot change that.
       return { result: 'refused', reason: ArcError.from(caught).message };
     }
   }
@@ -284,7 +284,7 @@ export class Announcer {
     const noted = this.#noted.get(uid);
     if (noted?.delivered === undefined) return;
     const { object, delivered, yieldUntil = 0 } = noted;
-    // A write of ours between what a function reads and what it writes would be a conflict.
+    // A write between a function's read and its write would make the function conflict.
     if (isBusy(uid) && clock.now() < yieldUntil) {
       this.#records.set(uid, clock.now() + recordAfter.ended, undefined);
       return;
@@ -294,9 +294,9 @@ export class Announcer {
       delete noted.yieldUntil;
     } catch (caught) {
       const error = ArcError.from(caught);
-      // There is nothing to record it in.
+      // The object is gone, and nothing has to be recorded.
       if (error.code === 'NotFound') return;
-      // Somebody else has written meanwhile, or it is another object of this name: the next look shows which.
+      // Another writer was faster, or another object has this name: the next look decides.
       if (error.code === 'Conflict') {
         this.#records.set(uid, clock.now() + recordAfter.ended, undefined);
         return;
@@ -307,7 +307,7 @@ export class Announcer {
   }
 }
 
-/** True for an object whose milestones have all come, as far as can be known. */
+/** True for an object whose milestones have all come, as far as known. */
 function isOver(object: Announced): boolean {
   if (object.kind === 'ArtifactWorkflow') return hasEnded(object as ArtifactWorkflow);
   const { phase } = (object as Order).status ?? {};

@@ -9,17 +9,17 @@ export interface HttpMessage {
 }
 
 /**
- * Answers of 4xx that a later attempt can change (knative/specs data-plane). 401 and 403 concern the sender, not the event: a token is
+ * 4xx answers that a retry may overcome (knative/specs data-plane). 401 and 403 concern the sender, not the event: a token is
  * renewed, an EventPolicy takes effect.
  */
 const transientClientErrors: ReadonlySet<number> = new Set([401, 403, 404, 408, 409, 425, 429]);
 const deadlineMs = 60_000;
 
 /**
- * Makes the function that attempts one delivery: it POSTs a CloudEvent to the broker and resolves with the outcome. It never rejects: no
- * answer is a transient outcome. The deadline is long because a broker may answer only after every subscriber has.
+ * Returns a function that attempts one delivery: it POSTs a CloudEvent to the broker and resolves with the outcome. Never rejects: a
+ * missing answer is a transient outcome. The deadline is long because a broker may answer only after all of its subscribers.
  *
- * @param maySend asked just before a request is written; false while another process may be sending
+ * @param maySend called just before a request is written; false while another process may be sending
  */
 export function createDelivery(
   sink: Sink,
@@ -41,7 +41,7 @@ export function createDelivery(
   };
 }
 
-/** The outcome that an HTTP status of the broker means. */
+/** Classifies an HTTP status of the broker. */
 export function classify(status: number, retryAfter?: string): Outcome {
   if (status >= 200 && status < 300) return { result: 'delivered' };
   const reason = `the broker answered ${status}`;
@@ -51,7 +51,7 @@ export function classify(status: number, retryAfter?: string): Outcome {
   return { result: 'transient', reason, retryAfterMs: Math.min(seconds, 300) * 1000 };
 }
 
-/** The cause of an abort is in `cause`. */
+/** The reason of an abort is in `cause`. */
 function describe(caught: unknown): string {
   const error = ArcError.from(caught, 'ServiceUnavailable');
   const inner = caught instanceof Error && caught.cause instanceof Error ? `: ${caught.cause.message}` : '';

@@ -17,42 +17,42 @@ export interface QueueOptions<E> {
   ended?(event: E, outcome: Outcome, lagMs: number): void;
   /** Called after each transient outcome; `failures` counts them in a row. */
   retrying?(event: E, reason: string, failures: number): void;
-  /** False for an event that lets others overtake it. Default: all are. */
+  /** False for an event that others may overtake. Default: all are urgent. */
   isUrgent?(event: E): boolean;
-  /** On whose behalf an event is sent: owners take turns. Default: all are one owner's. */
+  /** The owner of an event: owners take turns. Default: a single owner. */
   ownerOf?(event: E): Owner;
-  /** Called once for each event, before the first attempt. */
+  /** Called once per event, before the first attempt. */
   started?(event: E): void;
   clock: Clock;
   random(): number;
-  /** Most attempts under way at once. */
+  /** Attempts in flight. */
   parallel: number;
 }
 
 interface Pending<E> {
   event: E;
-  /** When it became due, ms since the epoch. */
+  /** When the event became due, ms since the epoch. */
   dueAt: number;
 }
 
-/** How long the changes that a function has made take to be seen, ms. */
+/** How long a function's writes take to be observed, ms. */
 const settleMs = 50;
 
 /**
- * Pending events: one per key, the latest wins; one attempt per key under way, many keys in parallel; owners take turns. While the broker is slow or absent,
- * events wait and coalesce: none is lost, and memory is bounded by the keys, that is by the live objects. Transient outcomes are
- * retried without end.
+ * Pending events: one per key, the latest wins; one attempt per key in flight, many keys in parallel; owners take turns. While the broker is
+ * slow or absent, events wait and coalesce: none is lost, and memory is bounded by the keys, that is by the live objects. Transient
+ * outcomes are retried without limit.
  */
 export class EventQueue<E> {
   readonly #options: QueueOptions<E>;
   /** Due now. */
   readonly #ready: Ready<Pending<E>>;
-  /** Due later: delayed on purpose, or backing off. */
+  /** Due later: delayed on purpose, or in backoff. */
   readonly #later: DelayQueue<Pending<E>>;
   readonly #inFlight = new Set<string>();
   /** Due, while an event of the same key is in flight. */
   readonly #behind = new Map<string, Pending<E>>();
-  /** Transient outcomes in a row, for keys that have any. */
+  /** Consecutive transient outcomes, by key. */
   readonly #failures = new Map<string, number>();
   #closed = false;
   #idle: (() => void)[] = [];
@@ -66,13 +66,13 @@ export class EventQueue<E> {
     this.#later = new DelayQueue(options.clock, (key, pending) => this.#makeReady(key, pending));
   }
 
-  /** Pending events, those under way included. */
+  /** Pending events, including those in flight. */
   get depth(): number {
     return this.#ready.size + this.#later.size + this.#inFlight.size + this.#behind.size;
   }
 
   /**
-   * Takes an event, to be delivered at `at` (ms since the epoch, default at once). It replaces the pending event of its key and keeps the
+   * Enqueues an event for delivery at `at` (ms since the epoch, default now). It replaces the pending event of its key and keeps the
    * earlier of both times, but does not shorten a backoff.
    */
   offer(key: string, event: E, at: number = this.#options.clock.now()): void {
@@ -102,7 +102,7 @@ export class EventQueue<E> {
     this.#failures.delete(key);
   }
 
-  /** Accepts no more events and resolves when the attempts under way have ended. No guarantee depends on this call. */
+  /** Accepts no more events; resolves when the attempts in flight have ended. No guarantee depends on this call. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#later.close();
@@ -143,7 +143,7 @@ export class EventQueue<E> {
     this.#pump();
   }
 
-  /** What was decided on while an event of its key was under way waits until what that has done can be seen: it may not be needed any more. */
+  /** Delays an event that was decided on during an attempt of its key until the results of that attempt are observed: it may be obsolete by then. */
   #defer(key: string): void {
     const next = this.#behind.get(key);
     if (next === undefined) return;
@@ -155,7 +155,7 @@ export class EventQueue<E> {
     if (this.#closed) return;
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
-    // A event that arrived during the attempt replaces the one that failed.
+    // An event that arrived during the attempt replaces the failed one.
     const newer = this.#behind.get(key) ?? this.#later.get(key);
     this.#behind.delete(key);
     const wait = Math.max(outcome.retryAfterMs ?? 0, this.#backoff(failures));
@@ -164,7 +164,7 @@ export class EventQueue<E> {
     this.#options.retrying?.(pending.event, outcome.reason, failures);
   }
 
-  /** ms: short waits for few events, so that a broker that is back is noticed; with many, there are about 20 attempts a second. */
+  /** Backoff in ms: short for few events, so that a recovered broker is noticed; with many events about 20 attempts a second in total. */
   #backoff(failures: number): number {
     const maxMs = Math.min(30_000, Math.max(5_000, this.#failures.size * 50));
     return backoffMs(failures, { maxMs, random: this.#options.random });

@@ -1,6 +1,6 @@
 import { FairQueue, type Owner } from '#shared/base/async';
 
-/** Of every eight events that are taken one may be of low priority: these are late while others wait, but none waits for ever. */
+/** Low-priority events get at least one in eight slots: they may be late while others wait, but are never starved. */
 const share = 8;
 
 export interface ReadyOptions<P> {
@@ -9,7 +9,7 @@ export interface ReadyOptions<P> {
   ownerOf(one: P): Owner;
 }
 
-/** Events that are due, by key. Urgent ones come first, others at least one in eight; within both, namespaces take turns, then their Orders. */
+/** Due events by key. Urgent events come first, others get one slot in eight; in both groups namespaces take turns, then their Orders. */
 export class Ready<P> {
   readonly #options: ReadyOptions<P>;
   readonly #urgent = new FairQueue<string, P>();
@@ -44,7 +44,7 @@ export class Ready<P> {
     this.#others.clear();
   }
 
-  /** Takes out the next one. */
+  /** Removes and returns the next event. */
   take(): [string, P] | undefined {
     this.#taken += 1;
     const isTheirTurn = this.#taken % share === 0;

@@ -10,26 +10,26 @@ import type { Sink } from './sink.ts';
 
 export interface SenderOptions {
   sink: Sink;
-  /** Ends the attempts under way. */
+  /** Ends the attempts in flight. */
   signal: AbortSignal;
   log: Logger;
-  /** Called for each event that was delivered or refused, and for each attempt that is retried. */
+  /** Called for each event that was delivered or refused, and for each retry. */
   metrics: { delivered(outcome: string, lagMs: number): void; retried(): void };
   /** For waits. */
   clock: Clock;
   /** For the times in events. */
   timeOfDay: Pick<Clock, 'now'>;
   random: () => number;
-  /** Most attempts under way at once. */
+  /** Attempts in flight. */
   parallel: number;
-  /** Asked just before each attempt is written; false while another process may be sending. */
+  /** Called just before each attempt is written; false while another process may be sending. */
   maySend: () => boolean;
-  /** Called before the first attempt to deliver an event, and when the broker has answered for it. */
+  /** Called before the first attempt to deliver an event, and after the broker's final answer. */
   started: (key: string, event: DueEvent) => void;
   ended: (key: string) => void;
 }
 
-/** An event with its time, and what tells it from others of the same state of its object. */
+/** An event with its time, and an epoch that tells it from other events of the same state of its object. */
 interface PendingEvent extends DueEvent {
   key: string;
   time: number;
@@ -72,7 +72,7 @@ export class Sender implements Outbox {
     });
   }
 
-  /** Pending events, those under way included. */
+  /** Pending events, including those in flight. */
   get depth(): number {
     return this.#queue.depth;
   }
@@ -86,7 +86,7 @@ export class Sender implements Outbox {
     this.#queue.forget(key);
   }
 
-  /** Accepts no more events and resolves when the attempts under way have ended. */
+  /** Accepts no more events; resolves when the attempts in flight have ended. */
   close(): Promise<void> {
     return this.#queue.close();
   }
@@ -99,12 +99,12 @@ async function attempt(
   try {
     return await deliver(messageOf(event));
   } catch (caught) {
-    // An attribute that CloudEvents does not allow: another attempt cannot change that.
+    // An attribute that CloudEvents does not allow: a retry cannot change that.
     return { result: 'refused', reason: ArcError.from(caught).message };
   }
 }
 
-/** The event as a binary CloudEvent, the same for every attempt. Throws for attributes that CloudEvents does not allow. */
+/** Encodes the event as a binary CloudEvent, the same for every attempt. Throws for attributes that CloudEvents does not allow. */
 function messageOf({ object, step, why, time, epoch }: PendingEvent): HttpMessage {
   const { apiVersion, kind, metadata } = object;
   const { name, namespace = '', uid = '', resourceVersion = '' } = metadata;

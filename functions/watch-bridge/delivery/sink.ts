@@ -8,18 +8,18 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import tls from 'node:tls';
 import { endOnAbort, failWhenCut, limitConnect, whenConnected } from '#shared/base/async';
 
-/** The broker that wakes are sent to: by HTTP, or one of this process. */
+/** The broker that step events are sent to: by HTTP, or in this process. */
 export type Sink = HttpSink | LocalSink;
 
 export interface HttpSink {
   url: URL;
   /** Reads the bearer token for the broker's audience; called before each delivery. Absent: no token is sent. */
   token?: () => Promise<string>;
-  /** Reads the certificate authorities (PEM) trusted for the broker, beside those of the process; called before each delivery. */
+  /** Reads the certificate authorities (PEM) trusted for the broker, in addition to the process' own; called before each delivery. */
   authorities?: () => Promise<string>;
 }
 
-/** A broker of this process needs no connection and no token. */
+/** A broker in this process needs neither connection nor token. */
 export interface LocalSink {
   take(headers: Record<string, string>, body: string): Promise<SinkAnswer>;
 }
@@ -31,11 +31,11 @@ export interface SinkAnswer {
 }
 
 /**
- * Makes the function that sends one POST over kept-alive connections and reads the answer to its end. It resolves with undefined when
- * `maySend` said no, and rejects with the error of the connection. It does not use fetch, which trusts one set of authorities in the
+ * Returns a function that sends one POST over kept-alive connections and reads the answer to its end. It resolves with undefined if
+ * `maySend` returned false, and rejects with connection errors. Not fetch, which has one set of authorities for the
  * whole process: the authorities of the broker must not be trusted for the API server.
  *
- * @param maySend asked in the turn in which the request is written: a process may be suspended while it reads a token or connects
+ * @param maySend called in the turn in which the request is written: a process may be suspended while it reads a token or connects
  */
 export function createPost(
   sink: Sink,
@@ -70,7 +70,7 @@ function plain(): () => Promise<Connection> {
   return async () => connection;
 }
 
-/** Renewed authorities apply from the next connection; deliveries under way end over the old ones. */
+/** Renewed authorities apply to new connections; deliveries in flight end over the old ones. */
 function secure(authorities: HttpSink['authorities']): () => Promise<Connection> {
   let trusted: string | undefined;
   let agent = new HttpsAgent(keepAlive);
@@ -92,7 +92,7 @@ function exchange(
   maySend: () => boolean,
 ): Promise<SinkAnswer | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<SinkAnswer | undefined>();
-  // The address of a broker's pod that has died may stay in use for a while: the retry takes a new connection.
+  // The address of a dead broker pod may stay in use for a while: the retry opens a new connection.
   limitConnect(sent);
   sent.on('error', reject);
   failWhenCut(sent, reject);
@@ -102,7 +102,7 @@ function exchange(
     response
       .on('error', reject)
       .on('close', () => reject(new Error('the connection ended before the answer did')));
-    // The body is not needed, but must be read before the connection can be reused.
+    // The body is unused, but must be read before the connection can be reused.
     response.on('end', () => resolve({ status, retryAfter: headers['retry-after'] })).resume();
   });
   // Nothing of a request is written before its `end`.

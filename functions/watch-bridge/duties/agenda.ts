@@ -2,11 +2,11 @@ import { type Clock, DelayQueue, doubled, jittered } from '#shared/base/async';
 import type { KubeObject } from '#shared/base/meta';
 import { type Duty, type DutyKind, type Look, type Step, stepNames, steps, type Work } from '#shared/domain';
 
-/** What waits to be delivered: a queue of one event for each key, and at most one attempt for each key at a time. */
+/** The queue of deliveries: one event per key, and at most one attempt per key in flight. */
 export interface Outbox {
-  /** Takes an event, or replaces the pending one of its key; `at` is in ms of the agenda's clock. The earlier of two times counts. */
+  /** Enqueues an event, or replaces the pending event of its key; `at` is in ms of the agenda's clock. The earlier of both times counts. */
   offer(key: string, event: DueEvent, at: number): void;
-  /** Drops the pending event of a key; an attempt under way goes on. */
+  /** Drops the pending event of a key; an attempt in flight continues. */
   forget(key: string): void;
 }
 
@@ -19,29 +19,29 @@ export interface DueEvent {
 }
 
 export interface AgendaOptions {
-  /** For waits: steady. */
+  /** A steady clock, for waits. */
   clock: Clock;
-  /** For what objects say of times. */
+  /** The clock to compare with times in objects. */
   timeOfDay: Pick<Clock, 'now'>;
   random: () => number;
   outbox: Outbox;
-  /** It is time to compute the duties of the object with this uid again. */
+  /** Called when the duties of the object with this uid have to be computed again. */
   look(uid: string): void;
 }
 
 /** What was sent, while the object still has the duty. */
 interface Sent {
   why: string;
-  /** When it was sent or answered last; of a look that was not sent, when the object first had it. */
+  /** When it was last sent or answered; for a look that was not sent, when the object first had the duty. */
   at: number;
   times: number;
   isLook: boolean;
   isUnderWay: boolean;
-  /** Spreads the looks at many objects. */
+  /** Jitter: spreads the looks at many objects. */
   spread: number;
 }
 
-/** A duty that stays due after its delivery is sent again after so many ms, and after twice as long each further time. */
+/** Backoff of repeats: a duty that stays due after its delivery is sent again. */
 const repeat = { first: 1_000, longest: 60_000 };
 
 const stepsOf: Readonly<Record<DutyKind, readonly Step[]>> = {
@@ -55,17 +55,17 @@ function stepsFor(kind: DutyKind): Step[] {
 }
 
 /**
- * Sends each duty when it is due: once, and again while the object still has it, less and less often. A duty whose reason changes is sent at
- * once. What is remembered of a duty is gone when the object does not have it any more.
+ * Sends each duty when it is due: once, then repeatedly with backoff while the object still has the duty. A duty whose reason changes is sent
+ * at once. The record of a duty is dropped when the object no longer has the duty.
  */
 export class Agenda {
   readonly #options: AgendaOptions;
   readonly #sent = new Map<string, Sent>();
   /** Duties that are due, sent or not. */
   readonly #due = new Set<string>();
-  /** When to look at an object again, by key. */
+  /** When to compute duties again, by key. */
   readonly #later: DelayQueue<string>;
-  /** When a step that is paced was last sent. */
+  /** When a rate-limited step was last sent. */
   readonly #paced = new Map<string, number>();
 
   constructor(options: AgendaOptions) {
@@ -78,13 +78,13 @@ export class Agenda {
     return this.#due.size;
   }
 
-  /** True while a step of the object with this uid is due or under way. */
+  /** True while a step of the object with this uid is due or in flight. */
   isBusy(uid: string): boolean {
     const keys = stepNames.map((step) => keyOf(uid, step));
     return keys.some((key) => this.#due.has(key) || this.#sent.get(key)?.isUnderWay === true);
   }
 
-  /** Takes all duties of an object. Returns true if one of them is due that was not known to be. */
+  /** Takes all duties of an object. Returns true if a duty is newly due. */
   put(object: KubeObject, found: readonly Duty[]): boolean {
     const { uid = '' } = object.metadata;
     let isNews = false;
@@ -98,7 +98,7 @@ export class Agenda {
     return isNews;
   }
 
-  /** The object is gone. */
+  /** Drops everything about a deleted object. */
   forget({ kind, metadata: { uid = '' } }: KubeObject): void {
     for (const step of stepsOf[kind as DutyKind]) {
       this.#drop(keyOf(uid, step));
@@ -106,7 +106,7 @@ export class Agenda {
     }
   }
 
-  /** The first attempt to deliver an event begins. */
+  /** Called before the first attempt to deliver an event. */
   started(key: string, { why, isLook }: DueEvent): void {
     const now = this.#options.clock.now();
     const before = this.#sent.get(key);
@@ -117,7 +117,7 @@ export class Agenda {
     if (this.#paced.has(key)) this.#paced.set(key, now);
   }
 
-  /** The broker has taken an event, or refused it for good. */
+  /** Called when the broker has accepted an event, or refused it for good. */
   ended(key: string): void {
     const sent = this.#sent.get(key);
     if (sent === undefined) return;
@@ -144,7 +144,7 @@ export class Agenda {
     const left = due - timeOfDay.now();
     const sent = this.#sent.get(key);
     if (left > 0) {
-      // Known, and not due any more: when it is, it is another one.
+      // Known, and no longer due: when it is due again, it is a new duty.
       this.#drop(key);
       this.#later.set(key, now + left, uidOf(key));
       return false;
@@ -178,7 +178,7 @@ export class Agenda {
     this.#due.delete(key);
     const known = this.#sent.get(key);
     if (known?.isUnderWay === true) return;
-    // A step that was to do something is a look from now on, and was done a moment ago.
+    // The work of the step is done: from now on the duty is a look, last done a moment ago.
     if (known === undefined || !known.isLook) outbox.forget(key);
     const isNew = known === undefined || !known.isLook;
     const sent = isNew
@@ -196,7 +196,7 @@ export class Agenda {
   }
 }
 
-/** A duty that is gone while an event of it is under way: another one of the same step is sent after that. */
+/** Marks a duty that disappeared while its event was in flight: another event of the same step follows after that. */
 const settledWhileUnderWay: Sent = { why: '', at: 0, times: 0, isLook: false, isUnderWay: true, spread: 1 };
 
 export function keyOf(uid: string, step: Step): string {

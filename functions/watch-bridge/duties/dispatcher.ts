@@ -20,20 +20,20 @@ import { type Change, lengthOf, linesOf, neighbours, nextOfLine } from './neighb
 
 /** ms between two sweeps. */
 const sweepEvery = 60_000;
-/** ArtifactWorkflows that are looked at for their Order, or their line, in each ms at most. */
+/** ArtifactWorkflows examined per ms, for their Order or their line: a bound on the share of CPU. */
 const looksPerMs = 10;
-/** A look at an Order with fewer ArtifactWorkflows costs next to nothing. */
+/** Looking at an Order with fewer ArtifactWorkflows costs next to nothing. */
 const largeOrder = 100;
-/** Objects that are looked at while others wait. */
+/** Objects examined before yielding to the event loop. */
 const looksAtOnce = 50;
 
 export interface DispatcherOptions extends ViewOptions {
-  /** For waits: a correction of the time of day must not stop what repeats itself. */
+  /** For waits: a correction of the time of day must not stop periodic work. */
   clock: Clock;
-  /** For what objects say of times. Default: `clock`. */
+  /** The clock to compare with times in objects. Default: `clock`. */
   timeOfDay?: Pick<Clock, 'now'>;
   random: () => number;
-  /** Whose duties it sends; default all. */
+  /** The shard whose duties are sent; default all. */
   shard?: Shard | undefined;
   outbox: Outbox;
   /** Called when a sweep found a duty that no change had shown. */
@@ -41,21 +41,21 @@ export interface DispatcherOptions extends ViewOptions {
 }
 
 /**
- * Which functions are called, for which object, when: it keeps a view of what is observed, computes the duties of an object and of its neighbours
- * anew with each change, and gives them to the agenda. It reads and sends nothing itself.
+ * Decides which function is called for which object, and when: keeps a view of the observed objects, computes the duties of a changed object and
+ * of its neighbours, and passes them to the agenda. Performs no I/O.
  */
 export class Dispatcher {
   readonly view: ObservedView;
   readonly #options: DispatcherOptions;
   readonly #shard: Shard;
   readonly #agenda: Agenda;
-  /** Orders to look at for what their ArtifactWorkflows show, by uid. */
+  /** Orders to examine because their ArtifactWorkflows changed, by uid. */
   readonly #orders: DelayQueue<undefined>;
-  /** Endpoints and Orders under whose limits there may be room, by uid. */
+  /** Endpoints and Orders whose limits may have room, by uid. */
   readonly #lines: DelayQueue<undefined>;
-  /** When one of those was last looked at, by uid, while it is under way. */
+  /** When each of those was last examined, by uid, while its debounce lasts. */
   readonly #looked = new Map<string, number>();
-  /** Of the Orders without any duty, a hash of the state that was judged, by uid. */
+  /** For Orders without any duty, a hash of the examined state, by uid. */
   readonly #judged = new Map<string, number>();
   #isListed = false;
   #isClosed = false;
@@ -81,22 +81,22 @@ export class Dispatcher {
     return this.#agenda.due;
   }
 
-  /** True while a step of the object with this uid is due or under way. */
+  /** True while a step of the object with this uid is due or in flight. */
   isBusy(uid: string): boolean {
     return this.#agenda.isBusy(uid);
   }
 
-  /** Objects that are looked at again in a moment, for what others have shown. */
+  /** Objects that will be examined in a moment, because their neighbours changed. */
   get looks(): number {
     return this.#orders.size + this.#lines.size;
   }
 
-  /** The part of an object to keep; undefined for one that is no concern of this shard. */
+  /** Returns the part of an object to keep; undefined for an object of no concern to this shard. */
   keep(object: KubeObject): KubeObject | undefined {
     return keptBy(this.#shard, object);
   }
 
-  /** Takes a change of an observed object; in a first list, its appearance. Both states are as `keep` returns them. */
+  /** Processes a change of an observed object; in a first list, its appearance. Both states are as `keep` returns them. */
   change(change: Change): void {
     const { before, after } = change;
     if (after !== undefined) this.view.put(after);
@@ -109,19 +109,19 @@ export class Dispatcher {
     this.#lookAtLines(change);
   }
 
-  /** Every kind has been listed. Others run while the duties of all objects are computed. */
+  /** Called when every kind has been listed. Yields to the event loop while the duties of all objects are computed. */
   async synced(): Promise<void> {
     this.#isListed = true;
     await this.#each((object) => this.#look(object));
     this.#armSweep();
   }
 
-  /** The first attempt to deliver the event with this key begins. */
+  /** Called before the first attempt to deliver the event with this key. */
   started(...args: Parameters<Agenda['started']>): void {
     this.#agenda.started(...args);
   }
 
-  /** The broker has answered for the event with this key. */
+  /** Called after the broker's final answer for the event with this key. */
   ended(key: string): void {
     this.#agenda.ended(key);
   }
@@ -134,16 +134,16 @@ export class Dispatcher {
     this.#agenda.close();
   }
 
-  /** Computes the duties of every object again: what a change did not show is found here, and nothing is sent for what is as it should be. */
+  /** Computes the duties of every object again. Finds what no change has shown, and sends nothing for settled objects. */
   async sweep(): Promise<void> {
     await this.#each((object) => {
-      // It is about to be looked at for what a change has shown.
+      // It is about to be examined because of a change.
       if (this.#orders.at(object.metadata.uid ?? '') !== undefined || this.#isAsJudged(object)) return;
       if (this.#look(object)) this.#options.repaired?.();
     });
   }
 
-  /** True for an Order that has had no duty, and nothing has changed since that its duties depend on: to plan it again would cost the most. */
+  /** True for an Order that had no duty and whose inputs are unchanged since: planning it again would be the largest cost of a sweep. */
   #isAsJudged(object: KubeObject): boolean {
     const known = this.#judged.get(object.metadata.uid ?? '');
     return known !== undefined && known === hash(this.view.stateOf(object as unknown as Order));
@@ -179,7 +179,7 @@ export class Dispatcher {
     for (const workflow of nextOfLine(this.view, line)) this.#look(workflow as unknown as KubeObject);
   }
 
-  /** Computes the duties of an object. Returns true if one of them is due that was not known to be. */
+  /** Computes the duties of an object. Returns true if a duty is newly due. */
   #look(object: KubeObject): boolean {
     if (!isDutyKind(object.kind)) return false;
     const isOthers = isForeign(object, this.#shard);
@@ -197,7 +197,7 @@ export class Dispatcher {
     return this.#agenda.put(object, isOthers ? this.#looksOfOthers(object, found) : found);
   }
 
-  /** Each shard looks at the credentials that its own work uses, so that none need know the work of the others. */
+  /** Each shard polls the credentials that its own work uses, so that no shard needs to know the work of the others. */
   #looksOfOthers(object: KubeObject, found: readonly Duty[]): Duty[] {
     const isInUse = this.view.isInUse(object as unknown as Endpoint);
     return isInUse ? found.filter((duty) => 'look' in duty) : [];
@@ -214,8 +214,8 @@ export class Dispatcher {
   }
 
   /**
-   * A look at an Order costs as much as it has artifacts, so it comes at the pace of its status writes; a change of one that is small, or the last
-   * one, shows at once. Of a large one that is over, whose ArtifactWorkflows go one by one, a look comes at the pace of its cost.
+   * Examining an Order costs time proportional to its artifacts, so it happens at the pace of its status writes; at once for a small Order or
+   * its last change. For a large finished Order, whose ArtifactWorkflows expire one by one, the pace depends on that cost.
    */
   #lookAtOrder({ before, after }: Change): void {
     if (before !== undefined && after !== undefined && sameJson(countedOf(before), countedOf(after))) return;
@@ -228,7 +228,7 @@ export class Dispatcher {
     this.#lookLater(this.#orders, uid, Math.max(spacing, count < largeOrder ? 0 : count / looksPerMs));
   }
 
-  /** There may be room under a limit. To see who is next costs as much as there are in line. */
+  /** A limit may have room. Finding the next in line costs time proportional to the line. */
   #lookAtLines(change: Change): void {
     for (const line of linesOf(this.view, change)) {
       const { uid = '' } = line.metadata;
@@ -239,7 +239,7 @@ export class Dispatcher {
   #lookLater(at: DelayQueue<undefined>, uid: string, spacing: number): void {
     const now = this.#options.clock.now();
     const next = Math.max(now, (this.#looked.get(uid) ?? Number.NEGATIVE_INFINITY) + spacing);
-    // Who is looked at seldom is not remembered.
+    // Without spacing there is nothing to remember.
     if (spacing === 0) this.#looked.delete(uid);
     else if (!this.#looked.has(uid)) this.#looked.set(uid, Number.NEGATIVE_INFINITY);
     at.set(uid, Math.min(next, at.at(uid) ?? next), undefined);
@@ -249,7 +249,7 @@ export class Dispatcher {
     if (this.#looked.has(uid)) this.#looked.set(uid, this.#options.clock.now());
   }
 
-  /** The duties of an object, by what has been observed. */
+  /** Returns the duties of an object in the observed state. */
   dutiesOf(object: KubeObject): Duty[] {
     return duties(this.view, object as unknown as Order | ArtifactWorkflow | Endpoint, this.#now());
   }
@@ -260,7 +260,7 @@ export class Dispatcher {
   }
 }
 
-/** What an Order decides by of an ArtifactWorkflow: not what its functions note for each other. */
+/** Returns the part of an ArtifactWorkflow that its Order's duties depend on, without the fields that functions note for each other. */
 function countedOf(object: KubeObject): unknown {
   const { metadata } = object;
   const { generation = 0, deletionTimestamp = null, labels = {}, annotations = {} } = metadata;

@@ -15,14 +15,14 @@ import {
 } from '#shared/domain';
 import type { ObservedView } from '../view/observed-view.ts';
 
-/** What was seen of one object: both halves for a change, one for its appearance or disappearance. */
+/** A change of one object: both states for an update, one state for its appearance or disappearance. */
 export interface Change {
   kind: string;
   before?: KubeObject | undefined;
   after?: KubeObject | undefined;
 }
 
-/** The objects, beside itself and its Order, whose duties may depend on an object that has changed. `view` has the new state. */
+/** Yields the objects, beside the object itself and its Order, whose duties may depend on a changed object. `view` has the new state. */
 export function* neighbours(view: ObservedView, change: Change): Iterable<KubeObject> {
   const { kind, before, after } = change;
   const about = after ?? before;
@@ -59,7 +59,7 @@ export function* neighbours(view: ObservedView, change: Change): Iterable<KubeOb
       yield* typed(view.workflowOf(about));
       return;
     case 'ConfigMap':
-      // Every plan depends on the operator's settings, and every time to live.
+      // Every plan depends on the operator's settings, and so does every TTL.
       yield* view.objects();
   }
 }
@@ -69,7 +69,7 @@ function* ofOrder(view: ObservedView, { before, after }: Change): Iterable<Artif
   if (after !== undefined && before !== undefined && sameJson(before.status ?? null, after.status ?? null)) {
     if (sameJson(before.spec ?? null, after.spec ?? null)) return;
   }
-  // Its status is the record of their ends: only then may they go, or expire.
+  // Its status records their ends: only then may they be deleted, or expire.
   for (const child of view.childrenOf(order)) {
     const { ttlAfterFinished, ttlAfterFailed } = child.spec;
     const mayExpire = isFinished(child) && (ttlAfterFinished ?? ttlAfterFailed) !== undefined;
@@ -86,13 +86,13 @@ function* ofArtifactWorkflow(
   const was = before === undefined ? undefined : placeOf(before as unknown as ArtifactWorkflow);
   const is = after === undefined ? undefined : placeOf(after as unknown as ArtifactWorkflow);
   if (sameJson(was ?? null, is ?? null)) return;
-  // Those that write to the same place take turns.
+  // Writers to the same place take turns.
   for (const other of view.conflictsOf(workflow))
     if (other.metadata.uid !== workflow.metadata.uid && mayWait(other)) yield other;
   yield* view.endpointsOf(workflow);
 }
 
-/** What of an ArtifactWorkflow decides whether others may start. */
+/** Returns the part of an ArtifactWorkflow that decides whether others may start. */
 function placeOf(workflow: ArtifactWorkflow) {
   const { spec, status = {}, metadata } = workflow;
   const {
@@ -133,13 +133,13 @@ function* ofEndpoint(view: ObservedView, { before, after }: Change): Iterable<Or
       if (workflow.status?.configSecret === undefined || workflow.status.waitReason !== undefined)
         yield workflow;
   }
-  // A limit that is gone holds nobody up.
+  // A limit that is gone blocks nobody.
   if (after === undefined || about.spec.maxInFlight === undefined)
     for (const workflow of view.workflowsOfEndpoint(about))
       if (workflow.status?.waitReason === 'LimitReached') yield workflow;
 }
 
-/** What of an Endpoint plans and configurations depend on. */
+/** Returns the part of an Endpoint that plans and configurations depend on. */
 function useOf(object: KubeObject | undefined) {
   if (object === undefined) return undefined;
   const { metadata, spec, status = {} } = object as unknown as Endpoint;
@@ -154,7 +154,7 @@ function useOf(object: KubeObject | undefined) {
   ];
 }
 
-/** The Endpoints and Orders under whose limits a change may have made room. */
+/** Returns the Endpoints and Orders whose limits may have room after a change. */
 export function linesOf(view: ObservedView, { kind, before, after }: Change): (Endpoint | Order)[] {
   if (kind === 'Endpoint') {
     const [was, is] = [before, after].map((object) => slotsOf(object as unknown as Endpoint | undefined));
@@ -177,7 +177,7 @@ function slotsOf(endpoint: Endpoint | undefined) {
   return endpoint && [endpoint.spec.maxInFlight ?? null, endpoint.status?.inFlight ?? []];
 }
 
-/** True for an ArtifactWorkflow that takes a slot, or its place among those that wait for one: not while it waits for its place at the destination. */
+/** True for an ArtifactWorkflow that occupies a slot or waits in line for a slot: not while it waits for its place at the destination. */
 function isInLine(object: KubeObject | undefined): boolean {
   const workflow = object as unknown as ArtifactWorkflow | undefined;
   return (
@@ -190,14 +190,14 @@ function isInLine(object: KubeObject | undefined): boolean {
   );
 }
 
-/** How many take part in a line. */
+/** Returns the number of members of a line. */
 export function lengthOf(view: ObservedView, line: Endpoint | Order): number {
   return line.kind === 'Endpoint'
     ? view.countOfLimited(line as Endpoint)
     : view.countOfChildren(line as Order);
 }
 
-/** Those in a line that wait for room, and have it now. */
+/** Returns the members of a line that waited for room and have it now. */
 export function nextOfLine(view: ObservedView, line: KubeObject): ArtifactWorkflow[] {
   const isEndpoint = line.kind === 'Endpoint';
   const endpoint = line as unknown as Endpoint;

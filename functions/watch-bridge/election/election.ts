@@ -45,7 +45,7 @@ export interface ElectionOptions {
   clock: Clock;
   random?: () => number;
   timing?: ElectionTiming;
-  /** What this process leads besides: the same for all its elections. Default: nothing. */
+  /** Coordinates the Leases of this process: the same for all of its elections. Default: none. */
   share?: Share;
 }
 
@@ -68,12 +68,12 @@ export function runElection(options: ElectionOptions): Election {
   const observed = new ObservedLease();
   const state: { role: Election['role']; lastTurn: number } = { role: 'unknown', lastTurn: clock.now() };
   const claim = createClaim(options, observed, timing, share);
-  /** Other replicas come first for a Lease that was left to one of them. */
+  /** Other replicas have precedence for a Lease that was ceded to one of them. */
   let handicapMs = 0;
-  /** The Lease was found free for long, and this replica may not take it. */
+  /** The Lease has been free for long, and this replica may not take it. */
   let wasLeft = false;
 
-  /** When the successful claim began; 'theirs': another holds the Lease, or is to; 'unclear': a race was lost or the server did not answer. */
+  /** When the successful claim began; 'theirs': another replica holds the Lease, or should; 'unclear': a race was lost or the server did not answer. */
   const attempt = async (
     deadlineMs: number,
     mayClaim: (found: Lease | undefined) => boolean,
@@ -182,7 +182,7 @@ function createClaim(
     const deadline = startDeadline(deadlineMs, `Lease ${key.name}`, signal);
     try {
       const found = await api.get(leases, key, deadline.signal);
-      // Whoever held one that somebody has deleted may still act by it.
+      // The holder of a deleted Lease may still act on it.
       if (found !== undefined || observed.holder === '') observed.observe(found ?? {}, clock.now());
       share.observe(key.name, observed.holder);
       if (!observed.isFree(identity, clock.now())) {

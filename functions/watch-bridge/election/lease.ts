@@ -23,8 +23,8 @@ export const leases: Kind<Lease> = {
 };
 
 /**
- * The last observed state of a Lease, and since when. It has expired when *this* process has seen it unchanged for its duration; the times
- * written in it do not count, because clocks of two machines differ (client-go does the same). So a process that has just started
+ * The last observed state of a Lease, and since when. The Lease has expired when *this* process has seen it unchanged for its duration; the times
+ * written in it do not count, because the clocks of two machines differ (client-go does the same). So a new process
  * waits for a whole lease before it takes over.
  */
 export class ObservedLease {
@@ -54,14 +54,14 @@ export class ObservedLease {
     return now - this.#since > this.#durationMs;
   }
 
-  /** How long `identity` has been able to take the Lease, ms; one that it holds itself it may take at any time. */
+  /** Returns how long `identity` could have taken the Lease, ms. The holder may take its own Lease at any time. */
   freeFor(identity: string, now: number): number {
     if (this.#holder === identity) return Number.POSITIVE_INFINITY;
     return now - this.#since - (this.#holder === '' ? 0 : this.#durationMs);
   }
 }
 
-/** On a Lease, by a replica that leads too few: the holder is asked to leave it to that replica. */
+/** On a Lease, by a replica that leads too few: asks the holder to cede the Lease to that replica. */
 const wantedBy = 'arc.opendefense.cloud/wanted-by';
 
 /** True if another replica asks the holder for the Lease. */
@@ -69,19 +69,19 @@ export function isWanted({ metadata }: Lease): boolean {
   return metadata.annotations?.[wantedBy] !== undefined;
 }
 
-/** The Lease with the wish of `identity`. Its times stay, so it expires as if nothing had been written. */
+/** Returns the Lease with the request of `identity`. Its times are unchanged, so it expires as if nothing had been written. */
 export function wanted(lease: Lease, identity: string): Lease {
   const { annotations, ...metadata } = lease.metadata;
   return { ...lease, metadata: { ...metadata, annotations: { ...annotations, [wantedBy]: identity } } };
 }
 
-/** The Lease with another spec; a wish is over. */
+/** Returns the Lease with another spec, without the request. */
 export function written(lease: Lease, spec: LeaseSpec): Lease {
   const { annotations: { [wantedBy]: _wish, ...annotations } = {}, ...metadata } = lease.metadata;
   return { ...lease, metadata: { ...metadata, annotations }, spec };
 }
 
-/** The spec with which `identity` takes or renews a Lease whose spec was `before`. */
+/** Returns the spec with which `identity` takes or renews a Lease whose spec was `before`. */
 export function heldBy(identity: string, durationMs: number, now: Date, before: LeaseSpec = {}): LeaseSpec {
   const isRenewal = before.holderIdentity === identity;
   const time = isoMicroseconds(now);
@@ -94,7 +94,7 @@ export function heldBy(identity: string, durationMs: number, now: Date, before: 
   };
 }
 
-/** The spec of a Lease that anyone may take at once. */
+/** Returns the spec of a Lease that anyone may take at once. */
 export function released(now: Date, before: LeaseSpec): LeaseSpec {
   const { leaseTransitions = 0 } = before;
   return { leaseDurationSeconds: 1, renewTime: isoMicroseconds(now), leaseTransitions };

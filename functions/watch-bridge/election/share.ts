@@ -1,9 +1,9 @@
-/** A replica waits so long before it takes a further Lease that is free, ms: one that leads less has looked at it by then. */
+/** A replica waits this long before it takes another free Lease, ms: enough for a replica that leads fewer to see the Lease. */
 const patienceMs = 2_500;
 
 /**
- * What one replica leads, of Leases for which all replicas stand: it leaves a free one to replicas that lead less, and takes it if none does. One
- * that leads two fewer than another asks that one for a Lease, so that they come to lead as many each, whoever was there first.
+ * The Leases of one replica, among Leases for which all replicas compete: it leaves a free Lease to replicas that lead fewer, and takes it if
+ * none does. A replica that leads at least two fewer than another asks that one for a Lease, so that the numbers even out, whoever was first.
  */
 export class Share {
   readonly #identity: string;
@@ -14,13 +14,13 @@ export class Share {
   readonly #holders = new Map<string, string>();
   #asked: string | undefined;
 
-  /** @param most it never holds more Leases than this */
+  /** @param most the largest number of Leases it holds */
   constructor(identity: string, most = Number.POSITIVE_INFINITY) {
     this.#identity = identity;
     this.#most = most;
   }
 
-  /** True if it may take a Lease that has been free for so long; then it counts as held, until `give`. */
+  /** Returns true if it may take a Lease that has been free for this long; the Lease then counts as held until `give`. */
   take(freeMs: number): boolean {
     if (this.isFull) return false;
     if (this.#held > 0 && freeMs < Math.min(this.#held, 2) * patienceMs) return false;
@@ -41,14 +41,14 @@ export class Share {
     this.#holders.set(lease, holder);
   }
 
-  /** True if it should ask the holder for this Lease. It asks for one at a time. */
+  /** Returns true if it should ask the holder for this Lease. It asks for one Lease at a time. */
   asksFor(lease: string): boolean {
     if (this.#asked !== undefined && this.#asked !== lease && this.#wants(this.#asked)) return false;
     this.#asked = this.#wants(lease) ? lease : undefined;
     return this.#asked === lease;
   }
 
-  /** True if it can do without one of its Leases when another asks for it. */
+  /** True if it can cede a Lease when another replica asks. */
   get canSpare(): boolean {
     return this.#held > 1;
   }

@@ -9,7 +9,7 @@ import {
 } from '#shared/domain';
 import type { ObservedView } from '../view/observed-view.ts';
 
-/** The duties of all objects in a view, or of those that are `meant`, by `<kind> <uid>`. */
+/** Returns the duties of all objects in a view, or of those that `meant` accepts, by `<kind> <uid>`. */
 export function dutiesIn(
   view: ObservedView,
   now: Date,

@@ -3,7 +3,7 @@ import { annotations, finalizers, labels } from '#shared/domain';
 import { fc } from '../../../shared/base/testing/index.ts';
 import { artifactWorkflow, endpoint, ociType, order } from '../../../shared/domain/testing/objects.ts';
 
-/** One step of a history; `which` and `how` choose among whatever there is then. */
+/** One step of a history; `which` and `how` choose among the objects at that time. */
 export interface Step {
   what: (typeof steps)[number];
   which: number;
@@ -26,13 +26,13 @@ const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Error', 'Stopped',
 
 type Loose = KubeObject & { spec: Record<string, unknown>; status?: Record<string, unknown> };
 
-/** Some Orders that share Endpoints, places and limits, with what belongs to them; each step changes one object, as its writers might. */
+/** Some Orders that share Endpoints, places and limits, with their objects; each step changes one object, as its writers might. */
 export class World {
   readonly objects = new Map<string, KubeObject>();
   #version = 0;
   readonly #show: (object: KubeObject, gone: boolean, before: KubeObject | undefined) => void;
 
-  /** @param show called with each new state of an object and the one before, and with the last one when it is gone */
+  /** @param show called with the new and the previous state of each changed object, and with the last state of a deleted object */
   constructor(show: (object: KubeObject, gone: boolean, before: KubeObject | undefined) => void) {
     this.#show = show;
     for (const name of ['source', 'destination', 'third'])
@@ -163,7 +163,7 @@ export class World {
     }
   }
 
-  /** What Argo runs for an ArtifactWorkflow begins, or goes on. */
+  /** Argo starts, or continues, the run of an ArtifactWorkflow. */
   #run(which: number, how: number): void {
     const owner = this.#pick(which, 'ArtifactWorkflow');
     if (owner === undefined) return;
@@ -232,7 +232,7 @@ export class World {
     const found = this.#pick(which, 'ArtifactWorkflow', 'Order', 'Workflow', 'CronWorkflow');
     if (found === undefined) return;
     const { deletionTimestamp } = found.metadata;
-    // The API server takes nothing away at once that holds a finalizer; what Argo has made has none.
+    // The API server keeps an object with a finalizer; Argo's objects have none.
     if (deletionTimestamp === undefined && (found.kind === 'Order' || found.kind === 'ArtifactWorkflow'))
       return;
     this.objects.delete(keyOf(found));

@@ -17,8 +17,8 @@ import {
 } from '#shared/domain';
 
 /**
- * What is kept of an object that was observed: what the duties of any object depend on and domain events say, and nothing else that is large. A test plays stories
- * and compares the duties of whole objects with those of what is kept.
+ * Returns the part of an observed object that the duties of any object depend on or that domain events contain, without other large parts. A
+ * test compares the duties of whole objects with those of trimmed objects over random stories.
  */
 export function trimmed(object: KubeObject): KubeObject {
   const metadata = trimmedMetadata(object);
@@ -41,7 +41,7 @@ export function trimmed(object: KubeObject): KubeObject {
     case 'Secret':
     case 'WorkflowTemplate':
     case 'ClusterWorkflowTemplate':
-      // Their existence, or their version, is all that counts.
+      // Only their existence, or their version, counts.
       return { apiVersion, kind, metadata };
     default:
       return { ...object, metadata };
@@ -53,8 +53,8 @@ const cronStatus = ['active', 'lastScheduledTime', 'succeeded', 'failed', 'condi
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * Metadata with ARC's own annotations alone: kubectl's holds the whole object again, the data of a Secret too. An Endpoint keeps all: whoever
- * rotates a Secret may note that in any of them.
+ * Keeps only ARC's own annotations: kubectl's contain the whole object again, including the data of a Secret. Endpoints keep all of theirs:
+ * whoever rotates a Secret may record that in any annotation.
  */
 function trimmedMetadata({ kind, metadata }: KubeObject): KubeObject['metadata'] {
   const { managedFields: _managed, annotations, ...rest } = metadata;
@@ -92,7 +92,7 @@ function trimmedArtifactWorkflow(workflow: ArtifactWorkflow, metadata: KubeObjec
   } as unknown as KubeObject;
 }
 
-/** Of conditions that matter what they say and since when. The end of an Order is announced by those that decide it. */
+/** Keeps status, reason and time of conditions. The end of an Order is announced from its decisive conditions. */
 function shortened(conditions: readonly Condition[] | undefined, decisive: readonly string[] = []) {
   if (conditions === undefined) return {};
   const needed = ['Reconciling', deliveredCondition, ...decisive];
@@ -102,7 +102,7 @@ function shortened(conditions: readonly Condition[] | undefined, decisive: reado
   };
 }
 
-/** A Workflow without its nodes, which may take a megabyte: they show whether Kueue has admitted it, and how a transfer that was stopped had ended. */
+/** Drops the nodes of a Workflow, which may take a megabyte: they only show whether Kueue has admitted it, and how a stopped transfer had ended. */
 function trimmedRun(workflow: Workflow): Pick<KubeObject, 'spec' | 'status'> {
   const spec = pick(workflow.spec, ['suspend', 'shutdown']);
   const status = pick(workflow.status, workflowStatus);
@@ -118,10 +118,10 @@ function pick(value: unknown, names: readonly string[]): Record<string, unknown>
   return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
 }
 
-/** Kinds of objects that concern one root alone where they carry the label of an Order, and may concern any where they do not. */
+/** Kinds whose objects concern a single root if they carry the label of an Order, and may concern any root otherwise. */
 const ofOrders: ReadonlySet<string> = new Set(['Workflow', 'CronWorkflow', 'Secret']);
 
-/** True for an object whose duties, or whose root's, are those of other shards. */
+/** True for an object whose duties, or whose root's, belong to other shards. */
 export function isForeign(object: KubeObject, shard: Shard): boolean {
   const isRooted = ofOrders.has(object.kind)
     ? object.metadata.labels?.[labels.order] !== undefined
@@ -130,8 +130,8 @@ export function isForeign(object: KubeObject, shard: Shard): boolean {
 }
 
 /**
- * What a shard keeps of an object, undefined for nothing: its own roots with what belongs to them, and what these refer to. That is all Endpoints,
- * types and templates, and of the ArtifactWorkflows of others those that may hold up its own: unfinished, or being deleted.
+ * Returns what a shard keeps of an object, undefined for nothing: its own roots with their objects, and what these refer to. That includes all
+ * Endpoints, types and templates, and those ArtifactWorkflows of other shards that may block its own: unfinished, or being deleted.
  */
 export function keptBy(shard: Shard, object: KubeObject): KubeObject | undefined {
   if (!isForeign(object, shard) || object.kind === 'Endpoint') return trimmed(object);

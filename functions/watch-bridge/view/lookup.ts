@@ -1,9 +1,9 @@
 import type { KubeObject } from '#shared/base/meta';
 
-/** The objects under one key, which are one most of the time. */
+/** The objects under one key; mostly a single object. */
 type Group = KubeObject | { members: Map<string, KubeObject>; list?: readonly KubeObject[] };
 
-/** Objects by keys, any number to a key, as an index of client-go's Indexer. */
+/** An index of objects by keys, several objects per key, like client-go's Indexer. */
 export class Lookup {
   readonly #groups = new Map<string, Group>();
 
@@ -26,7 +26,7 @@ export class Lookup {
     }
   }
 
-  /** @param keys all under which an earlier state of the object was put */
+  /** @param keys all keys of the earlier state of the object */
   remove({ metadata: { uid = '' } }: Pick<KubeObject, 'metadata'>, keys: readonly string[]): void {
     for (const key of keys) {
       const group = this.#groups.get(key);
@@ -44,13 +44,13 @@ export class Lookup {
     return this.#groups.has(key);
   }
 
-  /** How many objects `get` would return; it makes no list of them. */
+  /** Returns the number of objects that `get` would return, without building a list. */
   count(key: string): number {
     const group = this.#groups.get(key);
     return group === undefined ? 0 : isMany(group) ? group.members.size : 1;
   }
 
-  /** The same array until one of several objects changes, comes or goes. */
+  /** Returns the same array until an object under the key changes, appears or disappears. */
   get<T extends { kind: string }>(key: string): readonly T[] {
     const group = this.#groups.get(key);
     if (group === undefined) return none;

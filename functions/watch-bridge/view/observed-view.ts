@@ -38,7 +38,7 @@ export interface ViewOptions {
   watchSchedules?: boolean;
 }
 
-/** What plans are made from beside Orders. */
+/** The kinds that plans depend on, beside Orders. */
 const inputKinds: ReadonlySet<string> = new Set([
   'Endpoint',
   'ArtifactType',
@@ -48,7 +48,7 @@ const inputKinds: ReadonlySet<string> = new Set([
   'ConfigMap',
 ]);
 
-/** The newest state of every object that was observed, as far as it is kept, and which refers to which. */
+/** The latest observed state of every object, trimmed, with its references. */
 export class ObservedView implements View {
   readonly hasSchedules: boolean;
   readonly #hasSecrets: boolean;
@@ -66,7 +66,7 @@ export class ObservedView implements View {
     this.hasSchedules = watchSchedules;
   }
 
-  /** Takes the newest state of an object of any observed kind. */
+  /** Stores the latest state of an object of any observed kind. */
   put(object: KubeObject): void {
     const { name, namespace, uid = '' } = object.metadata;
     const before = this.#byUid.get(uid);
@@ -78,7 +78,7 @@ export class ObservedView implements View {
     if (object.kind === 'ConfigMap') this.#read((object as unknown as ConfigMap).data);
   }
 
-  /** The object is gone, or is not to be known any more; another one may have its name by now. */
+  /** Removes an object that is deleted or no longer of concern; another object may have its name by now. */
   remove({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): void {
     const { name, namespace, uid = '' } = metadata;
     const at = nameOf(kind, namespace, name);
@@ -104,7 +104,7 @@ export class ObservedView implements View {
     return this.#byUid.size;
   }
 
-  /** Every object; what comes and goes meanwhile may be among them. */
+  /** Returns every object; may include objects that appear or disappear meanwhile. */
   objects(): Iterable<KubeObject> {
     return this.#byUid.values();
   }
@@ -167,7 +167,7 @@ export class ObservedView implements View {
     return { endpoints, types, missingTemplates, applyingTemplates };
   }
 
-  /** Changes whenever something changes on which the duties of the Order depend, but for the time. */
+  /** Changes whenever something changes that the duties of the Order depend on, except the time. */
   stateOf(order: Order): string {
     const { namespace = '', resourceVersion } = order.metadata;
     const versions = this.childrenOf(order).map(({ metadata }) => metadata.resourceVersion);
@@ -203,7 +203,7 @@ export class ObservedView implements View {
   isInUse(endpoint: Endpoint): boolean {
     const { namespace, name } = endpoint.metadata;
     const at = `${namespace}/${name}`;
-    // An Order that has failed for want of the Secret goes on when it is there.
+    // An Order that failed because the Secret was missing continues once the Secret exists.
     return this.#lookup.has(`busy ${at}`) || (isSecretMissing(endpoint) && this.#lookup.has(`order ${at}`));
   }
 
@@ -261,8 +261,8 @@ export class ObservedView implements View {
   }
 
   /**
-   * Those with an artifact of the type, which shadows one of the cluster in its own namespace only, or with a destination on which its policy is
-   * enforced.
+   * Yields the Orders with an artifact of the type (which shadows a type of the cluster only in its own namespace), or with a destination on which
+   * its policy is enforced.
    */
   *ordersOfType({ metadata }: Pick<KubeObject, 'metadata'>): Iterable<Order> {
     const { namespace, name } = metadata;
@@ -272,7 +272,7 @@ export class ObservedView implements View {
         yield* this.ordersOfEndpoint(endpoint);
       return;
     }
-    // One of the cluster changes seldom, and an index of it would hold every Order once more.
+    // Types of the cluster change seldom, and an index for them would contain every Order once more.
     for (const object of this.#byUid.values()) {
       const order = object as unknown as Order;
       if (object.kind === 'Order' && this.#meansType(order, name)) yield order;
@@ -292,12 +292,12 @@ export class ObservedView implements View {
     return this.#lookup.get(`secret ${metadata.namespace}/${metadata.name}`);
   }
 
-  /** The ArtifactWorkflows that wait for something outside, such as a right. */
+  /** Returns the ArtifactWorkflows that wait for something outside the API, such as a right. */
   waitingIn(namespace: string): readonly ArtifactWorkflow[] {
     return this.#lookup.get(`waiting ${namespace}`);
   }
 
-  /** The ArtifactWorkflow of what Argo, or the garbage collector, knows: by owner, by label for the run of a schedule, and by the name that it expects. */
+  /** Returns the ArtifactWorkflow of an object of Argo or the garbage collector: by owner, by label for a scheduled run, or by the expected name. */
   workflowOf(object: KubeObject): ArtifactWorkflow[] {
     const { namespace, name, labels: own } = object.metadata;
     const owner = ownerOfKind(object, 'ArtifactWorkflow');
@@ -327,7 +327,7 @@ function namesOfEndpoints(object: Order | ArtifactWorkflow): string[] {
   return [srcRef, dstRef].flatMap((ref) => (ref === undefined ? [] : [ref.name]));
 }
 
-/** By what an object is found. The same state has the same keys. */
+/** Returns the keys of an object. The same state has the same keys. */
 function keysOf(object: KubeObject): string[] {
   const { namespace } = object.metadata;
   switch (object.kind) {
@@ -382,14 +382,14 @@ function keysOfWorkflow(workflow: ArtifactWorkflow): string[] {
   const always = [
     ...(order === undefined ? [] : [`child ${order}`]),
     ...(id === undefined ? [] : [`artifact ${namespace}/${id}`]),
-    // A finished writer too: what it has overwritten may be forgotten.
+    // Includes finished writers: the result that one has overwritten may be forgotten.
     ...(target === undefined ? [] : [`target ${namespace}/${target}`]),
   ];
   if (isFinished(workflow) && !isDeleting(workflow)) return always;
   const { kind, name } = currentWorkflow(workflow);
   const { waitReason, configReason } = workflow.status ?? {};
   const limits = limitingEndpoints(workflow);
-  // A schedule needs its credentials when it runs, and what is suspended not before it goes on.
+  // A schedule needs its credentials during a run, and a suspended ArtifactWorkflow not before it is resumed.
   const busy = phaseOf(workflow) !== 'Active' && workflow.spec.suspend !== true;
   return [
     ...always,

@@ -8,23 +8,23 @@ import {
   type Settings,
 } from '#shared/domain';
 
-/** Artifacts whose plans are kept; those of Orders that are under way, mostly. */
+/** Artifacts whose plans are cached: mostly those of Orders that are under way. */
 const mostArtifacts = 20_000;
 
 interface Known {
   of: string;
-  /** The Order as it was then, and the version of all that plans are made from beside it. */
+  /** The Order, and the version of every other input, that the plan was made from. */
   order: Order;
   version: number;
   plan: OrderPlan;
 }
 
-/** The plans of Orders that were asked for last: a plan hashes every artifact, and is asked for with each change of an Order. */
+/** A cache of recent plans: a plan hashes every artifact, and every change of an Order needs the plan. */
 export class Plans {
   readonly #known = new Map<string, Known>();
   #artifacts = 0;
 
-  /** Returns the plan that was made when neither the Order nor any input was another one: to compare them costs as much as an Order has artifacts. */
+  /** Returns the plan if neither the Order nor an input has changed since; comparing them takes time proportional to the artifacts. */
   known(order: Order, version: number): OrderPlan | undefined {
     const known = this.#known.get(order.metadata.uid ?? '');
     return known?.order === order && known.version === version ? known.plan : undefined;
