@@ -73,7 +73,7 @@ export function runElection(options: ElectionOptions): Election {
   /** The Lease has been free for long, and this replica may not take it. */
   let wasLeft = false;
 
-  /** When the successful claim began; 'theirs': another replica holds the Lease, or should; 'unclear': a race was lost or the server did not answer. */
+  /** When the successful claim began; 'theirs': another replica holds the Lease, or should; 'unclear': lost race, or no answer. */
   const attempt = async (
     deadlineMs: number,
     mayClaim: (found: Lease | undefined) => boolean,

@@ -1,18 +1,18 @@
-/** How long to wait between attempts. */
+/** Options of an exponential backoff. */
 export interface BackoffOptions {
-  /** The first wait before jitter, in milliseconds. Default 200. */
+  /** Delay after the first failure, before jitter, in milliseconds. Default 200. */
   baseMs?: number | undefined;
-  /** No wait is longer. Default 30 s. */
+  /** Maximum delay. Default 30 s. */
   maxMs?: number | undefined;
   /** Uniform in [0, 1). Default Math.random. */
   random?: (() => number) | undefined;
 }
 
-/** The waits of one operation, counted. */
+/** The backoff of one operation. */
 export interface Backoff {
-  /** Milliseconds to wait now: longer with each call, at least `atLeastMs` where that is within the bound. */
+  /** Returns the next delay in milliseconds: longer with each call, and at least `atLeastMs` within the maximum. */
   next(atLeastMs?: number): number;
-  /** The operation worked: the next wait is a first one again. */
+  /** Call after a success: the next delay is the first one again. */
   reset(): void;
 }
 
@@ -22,15 +22,15 @@ export function doubled(baseMs: number, times: number, maxMs: number): number {
 }
 
 /**
- * The wait in milliseconds after `failures` failures in a row (1 or more): exponential, bounded, with equal jitter, which is
- * between half and all of the doubled base. Many clients of a server that comes back do not come back all at once.
+ * Returns the delay in milliseconds after `failures` consecutive failures (1 or more): exponential, bounded, with equal jitter, that is
+ * between half and all of the doubled base, so that the clients of a recovering server do not return at the same moment.
  */
 export function backoffMs(failures: number, options: BackoffOptions = {}): number {
   const { baseMs = 200, maxMs = 30_000, random = Math.random } = options;
   return doubled(baseMs, failures - 1, maxMs) * (0.5 + random() / 2);
 }
 
-/** A Backoff that counts the failures itself. */
+/** Creates a Backoff that counts the failures itself. */
 export function createBackoff(options: BackoffOptions = {}): Backoff {
   const { maxMs = 30_000 } = options;
   let failures = 0;
@@ -45,7 +45,7 @@ export function createBackoff(options: BackoffOptions = {}): Backoff {
   };
 }
 
-/** `ms` spread evenly over ±25 %, for what repeats: replicas and objects that began together do not stay together. */
+/** Returns `ms` with a jitter of ±25 %, so that replicas and objects that began together do not stay in step. */
 export function jittered(ms: number, random: () => number = Math.random): number {
   return ms * (0.75 + random() / 2);
 }

@@ -6,9 +6,8 @@ interface Batch<Item, Answer> {
 }
 
 /**
- * One call for several items. What is asked for while a call is under way goes into the next one, and what is asked for in one turn of the
- * event loop goes into one call. So each call begins after all that it answers were asked for. The answer of a call is for all
- * of its items.
+ * Coalesces requests for items into calls. Requests during a call go into the next call, and requests in one turn of the event loop into
+ * one call. So each call begins after all of its items were requested. The answer of a call is shared by its items.
  */
 export class Batches<Item, Answer> {
   readonly #call: (items: Some<Item>) => Promise<Answer>;
@@ -16,18 +15,18 @@ export class Batches<Item, Answer> {
   #waiting: Batch<Item, Answer>[] = [];
   #busy = false;
 
-  /** @param most items in one call */
+  /** @param most items per call */
   constructor(call: (items: Some<Item>) => Promise<Answer>, most: number) {
     this.#call = call;
     this.#most = most;
   }
 
-  /** True while nothing is asked for. */
+  /** True while nothing is requested. */
   get idle(): boolean {
     return !this.#busy;
   }
 
-  /** The answer of the call that the item goes into, or its failure. */
+  /** Resolves with the answer of the call that the item goes into; rejects with its failure. */
   ask(item: Item): Promise<Answer> {
     let last = this.#waiting.at(-1);
     if (last !== undefined && last.items.length < this.#most) last.items.push(item);

@@ -1,8 +1,8 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Lets other work run; call it between the long steps of a request. Those who wait go on one by one, each in a turn of the event loop of
- * its own, so that many long requests do not add up to one long pause.
+ * Yields to the event loop; call it between the steps of a long request. Waiting callers resume one per turn of the event loop, so that many
+ * long requests do not add up to one long pause.
  */
 export function breathe(): Promise<void> {
   return new Promise((resolve) => {
@@ -11,7 +11,7 @@ export function breathe(): Promise<void> {
 }
 
 function resumeNext(): void {
-  // The next one is scheduled by a new turn, behind the events that have come meanwhile.
+  // Scheduled by a new turn, after the events that have arrived meanwhile.
   if (waiting.length > 1) setImmediate(resumeNext);
   waiting.shift()?.();
 }

@@ -1,6 +1,6 @@
-/** Time as a long-running part sees it, so that tests can set it. */
+/** The time as long-running parts see it; tests replace it. */
 export interface Clock {
-  /** Milliseconds: since the epoch, or of a steady clock where that is asked for. */
+  /** Milliseconds: since the epoch, or of a steady clock where one is required. */
   now(): number;
   /** Runs `callback` once after `ms`; the returned function cancels it. */
   after(ms: number, callback: () => void): () => void;
@@ -10,7 +10,7 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback) {
-    // Node warns of times that are past.
+    // Node warns about negative delays.
     const timer = setTimeout(callback, Math.max(0, ms));
     timer.unref();
     return () => clearTimeout(timer);
@@ -18,8 +18,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * A clock that corrections of the time of day do not move: for intervals. It shows the time of day as if that had never been corrected since the
- * process began.
+ * A monotonic clock, for intervals: corrections of the time of day do not affect it. Shows the time of day as it would be without corrections
+ * since the start of the process.
  */
 export const steadyClock: Clock = {
   ...systemClock,

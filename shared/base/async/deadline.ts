@@ -1,17 +1,17 @@
 import { ArcError } from '#shared/base/errors';
 
-/** Bounds one operation: `signal` is aborted, with an ArcError as its reason, by time or by the caller. */
+/** A bound on one operation: `signal` is aborted, with an ArcError as its reason, after the time or by the caller. */
 export interface Deadline {
   signal: AbortSignal;
-  /** Starts the time again, with `ms` from now on if given. */
+  /** Restarts the timer, with `ms` if given. */
   restart(ms?: number): void;
   /** Removes timer and listener. Call it in a `finally`. */
   end(): void;
 }
 
 /**
- * A deadline of `ms` milliseconds (Infinity: none) that an abort of `outer` cuts short. It does not use AbortSignal.any:
- * the outer signal often lives as long as the process and would collect one dependent signal for each request.
+ * Starts a deadline of `ms` milliseconds (Infinity: none) that an abort of `outer` cuts short. Does not use AbortSignal.any:
+ * the outer signal often lives as long as the process and would collect one dependent signal per request.
  */
 export function startDeadline(ms: number, what: string, outer?: AbortSignal): Deadline {
   const control = new AbortController();
@@ -37,7 +37,7 @@ export function startDeadline(ms: number, what: string, outer?: AbortSignal): De
   };
 }
 
-/** What `work` resolves or rejects with; rejects with Timeout when it takes longer than `ms`. The work itself is not stopped. */
+/** Settles like `work`; rejects with Timeout after `ms`. The work itself is not stopped. */
 export async function within<T>(ms: number, what: string, work: Promise<T> | T): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new ArcError('Timeout', `${what} took longer than ${ms} ms`)), ms);

@@ -5,12 +5,12 @@ interface Slot {
   key: string;
 }
 
-/** A timer does not notice that the time of day is corrected, nor holds more than 2^31 - 1 ms: a later time is looked at again after a minute. */
+/** A timer neither notices corrections of the clock nor holds more than 2^31 - 1 ms: later times are checked again after a minute. */
 const longestTimer = 60_000;
 
 /**
- * Values that become due at a time, one for each key. One timer serves all of them: a million entries cost a heap, not a million
- * timers. The number of keys bounds it.
+ * Values that become due at a time, one per key. A single timer serves all: a million entries cost a heap, not a million
+ * timers. Bounded by the number of keys.
  */
 export class DelayQueue<T> {
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class DelayQueue<T> {
     return this.#values.size;
   }
 
-  /** When `key` is due (ms since the epoch), undefined when it is not waiting. */
+  /** Returns when `key` is due (ms since the epoch); undefined if it is not waiting. */
   at(key: string): number | undefined {
     return this.#values.get(key)?.at;
   }

@@ -1,14 +1,14 @@
 import type { ClientRequest } from 'node:http';
 
-/** As Node's own, which it does not export. */
+/** Equals Node's own AbortError, which is not exported. */
 class AbortError extends Error {
   override readonly name = 'AbortError';
   readonly code = 'ABORT_ERR';
 }
 
 /**
- * Ends `request`, its answer included, when `signal` is aborted, with the error that the option `signal` of node:http has: an AbortError
- * whose cause is the reason. That option also watches each way in which a stream can end, which is a tenth of what a short request costs.
+ * Ends `request`, including its answer, when `signal` is aborted, with the error of node:http's option `signal`: an AbortError whose cause
+ * is the reason. That option also watches every way in which a stream can end, a tenth of the cost of a short request.
  */
 export function endOnAbort(request: ClientRequest, signal: AbortSignal): void {
   const end = () =>

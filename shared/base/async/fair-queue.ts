@@ -1,19 +1,19 @@
 import { LinkedMap } from './linked-map.ts';
 
-/** On whose behalf something waits. */
+/** The owner of waiting work. */
 export interface Owner {
   namespace: string;
-  /** Tells the Orders of a namespace apart: a name or a uid. */
+  /** Distinguishes the Orders of a namespace: a name or a uid. */
   order: string;
 }
 
-/** The owner of work that belongs to nobody in particular. */
+/** The owner of work without a particular owner. */
 export const nobody: Owner = { namespace: '', order: '' };
 
 /**
  * A queue in which namespaces take turns, then the Orders of a namespace; entries of one Order are first in, first out. While k namespaces wait,
- * each of them is served within k turns, however much the others have enqueued. Every operation takes constant time. It holds one entry for each
- * key, so its caller bounds it by the keys.
+ * each is served within k turns, however much the others have enqueued. Every operation takes constant time. Holds one entry per
+ * key, so the caller bounds it by the keys.
  */
 export class FairQueue<K, T> {
   readonly #owners = new Map<K, Owner>();
@@ -29,7 +29,7 @@ export class FairQueue<K, T> {
     return owner && this.#namespaces.get(owner.namespace)?.get(owner.order)?.get(key);
   }
 
-  /** Adds an entry behind the others of its owner. A key that waits already keeps its owner and its place, and gets the value. */
+  /** Appends an entry to those of its owner. A key that waits already keeps its owner and position, and gets the new value. */
   enqueue(key: K, owner: Owner, value: T): void {
     const { namespace, order } = this.#owners.get(key) ?? owner;
     this.#owners.set(key, { namespace, order });
@@ -37,7 +37,7 @@ export class FairQueue<K, T> {
     lineOf(orders, order, () => new LinkedMap<K, T>()).set(key, value);
   }
 
-  /** Takes out the next entry. */
+  /** Removes and returns the next entry. */
   dequeue(): [key: K, value: T] | undefined {
     const [namespace = '', orders] = this.#namespaces.first ?? [];
     const [order = '', entries] = orders?.first ?? [];
@@ -51,7 +51,7 @@ export class FairQueue<K, T> {
     return [key, value];
   }
 
-  /** Returns false for a key that does not wait. */
+  /** Returns false if the key is not waiting. */
   delete(key: K): boolean {
     const owner = this.#owners.get(key);
     if (owner === undefined) return false;

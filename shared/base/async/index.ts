@@ -1,4 +1,4 @@
-/** Waiting, once: pause, backoff, deadline, queues, bounded parallel work. Below everything but meta and errors. */
+/** Primitives for waiting: pause, backoff, deadline, queues, bounded parallel work. Imports only meta and errors. */
 export { type Backoff, type BackoffOptions, backoffMs, createBackoff, doubled, jittered } from './backoff.ts';
 export { Batches } from './batches.ts';
 export { breathe } from './breathe.ts';

@@ -2,13 +2,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 
-/** Bytes of empty lines before a request line; RFC 9112 (2.2) asks servers to ignore one such line at least. */
+/** Bytes of empty lines before a request line; RFC 9112 (2.2) asks servers to ignore at least one such line. */
 const mostBytes = 8;
 const refusal = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n';
 
 /**
- * Refuses connections that send empty lines in place of a request. Node ignores any number of them, and on a connection that has carried a request
- * before, each begins its timeouts anew: it would be held for as long as they come.
+ * Closes connections that send empty lines instead of a request. Node ignores any number of them, and on a connection that has carried a
+ * request each line restarts its timeouts, so the connection would be held for as long as lines arrive.
  */
 export function limitEmptyLines(server: Server): void {
   const states = new WeakMap<Socket, { open: number; isBetween: boolean; bytes: number }>();
@@ -33,10 +33,10 @@ export function limitEmptyLines(server: Server): void {
     state.open += 1;
     const end = () => {
       state.open -= 1;
-      // A request that was pipelined is under way.
+      // A pipelined request is in progress.
       if (state.open === 0) Object.assign(state, { isBetween: true, bytes: 0 });
     };
-    // The body of a request that was answered early still comes.
+    // The body of a request that was answered early may still arrive.
     response.once('close', () => (request.complete ? end() : request.once('end', end)));
   });
 }

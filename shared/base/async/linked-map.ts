@@ -6,7 +6,7 @@ interface Node<K, V> {
 }
 
 /**
- * A Map that is also a queue: in order of insertion, every operation in constant time. A plain Map is quadratic as a queue: to find its first
+ * A Map that is also a queue in order of insertion, with constant-time operations. A plain Map is quadratic as a queue: to find its first
  * entry, V8 steps over all entries that were deleted before it (200,000 entries: 5 s).
  */
 export class LinkedMap<K, V> {
@@ -26,7 +26,7 @@ export class LinkedMap<K, V> {
     return this.#nodes.get(key)?.value;
   }
 
-  /** Appends an entry. A key that is there keeps its position, and gets the value. */
+  /** Appends an entry. An existing key keeps its position and gets the new value. */
   set(key: K, value: V): void {
     const known = this.#nodes.get(key);
     if (known !== undefined) {
@@ -38,7 +38,7 @@ export class LinkedMap<K, V> {
     this.#append(node);
   }
 
-  /** Returns false for a key that is not there. */
+  /** Returns false if there is no such key. */
   delete(key: K): boolean {
     const node = this.#nodes.get(key);
     if (node === undefined) return false;

@@ -1,8 +1,8 @@
 import pMap, { pMapSkip } from 'p-map';
 
 /**
- * `work` on every item, at most `width` at a time; results in the order of the items. The first failure aborts the signal
- * that the others have, and no more items are begun. Rejects with that failure when all that had begun have ended.
+ * Runs `work` for every item, at most `width` at a time; results in the order of the items. The first failure aborts the signal
+ * of the others, and no more items are started. Rejects with that failure once all started items have settled.
  */
 export async function mapBounded<T, R>(
   items: readonly T[],
@@ -29,7 +29,7 @@ export async function mapBounded<T, R>(
 }
 
 /**
- * `work` on every item, at most `width` at a time. A failure stops none of the others. Resolves when all have ended, with the
+ * Runs `work` for every item, at most `width` at a time. A failure stops no other item. Resolves when all have settled, with the
  * failures in the order of the items.
  */
 export async function eachBounded<T>(

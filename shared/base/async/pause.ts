@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Resolves after `ms`, or at once when a signal is aborted; never rejects. Leaves no timer and no listener behind. With a
- * `clock`, its time counts, and its timers.
+ * Resolves after `ms`, or at once when a signal is aborted; never rejects. Leaves neither timer nor listener behind. Uses the time and the
+ * timers of `clock` if given.
  */
 export function pause(
   ms: number,

@@ -1,8 +1,8 @@
 import { FairQueue, nobody, type Owner } from './fair-queue.ts';
 
-/** Bounds how much work runs at a time. Owners that wait take turns (`FairQueue`); the work of one starts in the order it came. The caller bounds how much waits. */
+/** Bounds concurrent work. Waiting owners take turns (`FairQueue`); the work of one owner starts in order. The caller bounds how much waits. */
 export interface Semaphore {
-  /** How many may run at a time. Raising it starts what waits; lowering it stops nothing. */
+  /** Number of slots. Raising it starts waiting work; lowering it stops nothing. */
   limit: number;
   /** Waits for a slot; the returned function frees it. Rejects with the signal's reason if that is aborted first. */
   acquire(signal?: AbortSignal, owner?: Owner): Promise<() => void>;
@@ -10,7 +10,7 @@ export interface Semaphore {
   run<T>(work: () => Promise<T>, signal?: AbortSignal, owner?: Owner): Promise<T>;
 }
 
-/** A Semaphore of `size` slots. */
+/** Creates a Semaphore of `size` slots. */
 export function createSemaphore(size: number): Semaphore {
   let limit = size;
   let running = 0;

@@ -1,6 +1,6 @@
 /**
- * What `work` resolves or rejects with, or a rejection with the reason of `signal` as soon as that is aborted. The work goes on then, and nobody is
- * told how it ends: it has a deadline of its own.
+ * Settles like `work`, or rejects with the reason of `signal` as soon as that is aborted. The work then continues unobserved: it has a deadline
+ * of its own.
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: left, reject } = Promise.withResolvers<never>();

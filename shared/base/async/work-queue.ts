@@ -2,7 +2,7 @@ import { backoffMs } from './backoff.ts';
 import { pause } from './pause.ts';
 
 export interface WorkQueue {
-  /** Adds `key`; a key that waits already is worked on once. */
+  /** Adds `key`; a waiting key is processed once. */
   add(key: string): void;
   /** Ends when the signal is aborted. */
   readonly done: Promise<void>;
@@ -12,13 +12,13 @@ export interface WorkQueueOptions {
   workers: number;
   signal: AbortSignal;
   random?: () => number;
-  /** Called for each failure. The key is then tried again after a wait that grows with its failures in a row. */
+  /** Called for each failure. The key is then retried with backoff. */
   onFailure(key: string, caught: unknown): void;
 }
 
 /**
- * Works on keys, several in parallel but one key never twice at once. A key that is added while it is worked on is worked on again
- * afterwards. Holds at most one entry for each key.
+ * Processes keys, several in parallel but never one key twice at once. A key that is added while it is processed is processed again
+ * afterwards. Holds at most one entry per key.
  */
 export function createWorkQueue(work: (key: string) => Promise<void>, options: WorkQueueOptions): WorkQueue {
   const { signal, random = Math.random } = options;
@@ -62,7 +62,7 @@ export function createWorkQueue(work: (key: string) => Promise<void>, options: W
         void retry(key);
       } finally {
         running.delete(key);
-        // A worker that skipped this key because it was running may be idle.
+        // A worker that skipped this key because it was in progress may be idle.
         if (waiting.has(key)) idle.shift()?.();
       }
     }

@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/base/errors';
 
-/** Parses the variables that are set: a zod object schema, or anything with the same `safeParse`. */
+/** Parses the set variables: a zod object schema, or anything with the same `safeParse`. */
 export interface ConfigSchema<T> {
   safeParse(
     env: Readonly<Record<string, string | undefined>>,
@@ -10,9 +10,9 @@ export interface ConfigSchema<T> {
 }
 
 /**
- * Parses environment variables with a schema whose keys are their names. A variable set to the empty text counts as unset: that is
- * what an empty `value:` in a manifest means. Throws Invalid, which names every wrong variable, the expected value and the shape of
- * the given one; never the value itself, which may be a credential.
+ * Parses environment variables with a schema whose keys are their names. An empty variable counts as unset: that is
+ * what an empty `value:` in a manifest means. Throws Invalid, which names every invalid variable, the expected value and the shape of
+ * the given value; never the value itself, which may be a credential.
  */
 export function readConfig<T>(schema: ConfigSchema<T>, env: Readonly<Record<string, string | undefined>>): T {
   const set = Object.fromEntries(

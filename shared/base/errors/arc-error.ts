@@ -1,7 +1,7 @@
 import { printable, printableLines } from './printable.ts';
 
 /**
- * The reason of a failure as the Kubernetes API names it (metav1.StatusReason). An error keeps its code from the store through the
+ * The reason of a failure, named as in the Kubernetes API (metav1.StatusReason). An error keeps its code from the store through the
  * API server and the client to the function that decides about a retry.
  */
 export type Code =
@@ -42,7 +42,7 @@ export interface ErrorDetails {
 export interface ArcErrorOptions {
   details?: ErrorDetails;
   cause?: unknown;
-  /** The message has several lines: its line breaks and tabs stay. The caller escapes what it quotes from users. */
+  /** Preserve line breaks and tabs in the message. The caller escapes what it quotes from users. */
   multiline?: boolean;
 }
 
@@ -64,14 +64,14 @@ export class ArcError extends Error {
     this.details = options.details && printableDetails(options.details);
   }
 
-  /** Any caught value as an ArcError; a value that is none becomes one with `code`. */
+  /** Converts a caught value to an ArcError; any other value gets `code`. */
   static from(caught: unknown, code: Code = 'InternalError'): ArcError {
     if (caught instanceof ArcError) return caught;
     if (caught instanceof Error) return new ArcError(code, caught.message, { cause: caught });
     return new ArcError(code, String(caught), { cause: caught });
   }
 
-  /** True if `caught` is an ArcError of one of these codes. */
+  /** True if `caught` is an ArcError with one of these codes. */
   static is(caught: unknown, ...codes: Code[]): caught is ArcError {
     return caught instanceof ArcError && codes.includes(caught.code);
   }

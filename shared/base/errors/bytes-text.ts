@@ -1,6 +1,6 @@
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** A number of bytes for people: `20 bytes`, `33.5 KiB`, `1.5 MiB`, as kubectl and skopeo count them. One digit behind the point, none where it says nothing. */
+/** Formats a number of bytes for people: `20 bytes`, `33.5 KiB`, `1.5 MiB`, in the units of kubectl and skopeo. At most one decimal. */
 export function bytesText(bytes: number): string {
   if (bytes === 1) return '1 byte';
   let [value, unit] = [bytes, 0];

@@ -19,12 +19,12 @@ const statusOf: Record<Code, number> = {
   Timeout: 504,
 };
 
-/** The HTTP status of a code (k8s.io/apimachinery, pkg/api/errors). */
+/** Returns the HTTP status of a code (k8s.io/apimachinery, pkg/api/errors). */
 export function httpStatus(code: Code): number {
   return statusOf[code];
 }
 
-/** The code for an answer whose body is not a Status: Conflict for 409, BadRequest for unknown 4xx. */
+/** Returns the code of an answer whose body is not a Status: Conflict for 409, BadRequest for unknown 4xx. */
 export function codeForStatus(status: number): Code {
   if (status === 409) return 'Conflict';
   const exact = (Object.keys(statusOf) as Code[]).find((code) => statusOf[code] === status);

@@ -1,4 +1,4 @@
-/** The closed set of error codes, the one error class, and texts for people: without control characters and secrets, bytes in their units. */
+/** The closed set of error codes, the one error class, and texts for people: escaped, without secrets, bytes in units. */
 export { ArcError, type Cause, type Code, type ErrorDetails } from './arc-error.ts';
 export { bytesText } from './bytes-text.ts';
 export { codeForStatus, httpStatus } from './http-status.ts';

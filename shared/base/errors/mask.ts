@@ -1,7 +1,7 @@
 const mask = '***';
 const minSecretLength = 4;
 
-/** The forms in which a secret can appear in a message: plain, base64, and escaped for a URL or for JSON. */
+/** Returns the forms in which a secret can appear in a message: plain, base64, and escaped for a URL or for JSON. */
 function forms(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64');
   return [
@@ -14,7 +14,7 @@ function forms(secret: string): string[] {
 }
 
 /**
- * Replaces every occurrence of every secret in `text` by `***`. Secrets of fewer than four characters stay: masking them would make the
+ * Replaces every occurrence of every secret in `text` with `***`. Secrets shorter than four characters are not masked: that would make the
  * message unreadable and protect nothing.
  */
 export function maskSecrets(text: string, secrets: Iterable<string>): string {
@@ -35,7 +35,7 @@ export interface Masker {
 
 const maxSecrets = 1000;
 
-/** A Masker that starts with `initial`. Beyond 1,000 added secrets it drops the oldest added one, never an initial one. */
+/** Creates a Masker with `initial` secrets. Beyond 1,000 added secrets it drops the oldest added one, never an initial one. */
 export function createMasker(initial: Iterable<string> = []): Masker {
   const fixed = new Set(initial);
   const learned = new Set<string>();

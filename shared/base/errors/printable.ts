@@ -3,7 +3,7 @@ const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const unprintableInLines = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const unprintableInJson = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** The short escapes of Go's %q, in which Kubernetes quotes. */
+/** The short escapes of Go's %q, which Kubernetes uses. */
 const short: Readonly<Record<string, string>> = {
   '\x07': '\\a',
   '\b': '\\b',
@@ -21,19 +21,19 @@ function escaped(character: string): string {
 }
 
 /**
- * A text in one readable line: each unprintable character is written as Go's %q writes it (`\n`, `\x00`, `\u202e`). A text
- * without such characters, an escaped one included, stays as it is.
+ * Returns a text in one readable line: unprintable characters are escaped as by Go's %q (`\n`, `\x00`, `\u202e`). A text
+ * without such characters, even one that is escaped already, is unchanged.
  */
 export function printable(text: string): string {
   return text.replace(unprintable, escaped);
 }
 
-/** As `printable`, for texts of several lines, such as the end of a log: line breaks and tabs stay. */
+/** As `printable`, for texts of several lines, such as the end of a log: line breaks and tabs are preserved. */
 export function printableLines(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(unprintableInLines, escaped);
 }
 
-/** JSON that changes nothing in a terminal: JSON itself escapes only characters below the space. */
+/** Escapes JSON so that it is harmless in a terminal: JSON itself escapes only characters below the space. */
 export function printableJson(json: string): string {
   return json.replace(unprintableInJson, (character) => `\\u${hex(character, 4)}`);
 }

@@ -1,4 +1,4 @@
-/** Types and small pure functions for any object of the Kubernetes API. Below everything: imports nothing of ours. */
+/** Types and small pure functions for any object of the Kubernetes API. The lowest room: imports nothing of ours. */
 export { canonicalJson, isRecord, type Json, sameJson } from './json.ts';
 export { applyMergePatch, mergePatchBetween } from './merge-patch.ts';
 export type { KubeObject, ObjectMeta, OwnerReference } from './object.ts';

@@ -1,4 +1,4 @@
-/** A value that JSON can carry. */
+/** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** True for a JSON object: neither null nor an array. */
@@ -7,8 +7,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * JSON with sorted keys and no spaces: equal values give the same text, whatever the order of their fields.
- * Fields that are undefined are left out, as JSON.stringify does.
+ * Returns JSON with sorted keys and no spaces: equal values give the same text, whatever the order of their fields.
+ * Undefined fields are omitted, as by JSON.stringify.
  */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value)) ?? 'null';

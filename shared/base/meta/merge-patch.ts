@@ -1,6 +1,6 @@
 import { isRecord, sameJson } from './json.ts';
 
-/** JSON merge patch (RFC 7396): objects are merged, null removes a field, everything else replaces. Changes no input. */
+/** Applies a JSON merge patch (RFC 7396): objects are merged, null removes a field, everything else replaces. Changes no input. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   // A Map, then Object.fromEntries: a key such as __proto__ stays data.
@@ -13,8 +13,8 @@ export function applyMergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /**
- * The smallest JSON merge patch (RFC 7396) that turns `before` into `after`; undefined when they are the same. Undefined
- * fields count as absent. A null in `after` cannot be written by a merge patch: it removes the field.
+ * Returns the smallest JSON merge patch (RFC 7396) from `before` to `after`; undefined if they are equal. Undefined
+ * fields count as absent. A merge patch cannot express a null in `after`: null removes the field.
  */
 export function mergePatchBetween(
   before: object | undefined,

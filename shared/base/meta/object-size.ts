@@ -1,16 +1,16 @@
 /**
- * How large an object may be. The first number is given: etcd's default, which knative/base/etcd states and a test compares. All others
- * follow from it.
+ * Size limits of objects. The first is etcd's default, which knative/base/etcd sets and a test compares. The others
+ * are derived from it.
  */
 
-/** Bytes that etcd takes in one request: its `--max-request-bytes`. */
+/** Maximum size of a request to etcd in bytes: its `--max-request-bytes`. */
 export const etcdRequestBytes = 1_572_864;
 
-/** Stands beside the object in the request that writes it: its key of up to 1 KiB behind a prefix, three times, and the frame. */
+/** The rest of a write request: the key of up to 1 KiB with its prefix, three times, and the frame. */
 const transactionBytes = 8 * 1024;
 
-/** Bytes of an object as it is stored, its status and managedFields included, whatever the store. */
+/** Maximum size of a stored object in bytes, including its status and managedFields, whatever the store. */
 export const largestObjectBytes = etcdRequestBytes - transactionBytes;
 
-/** Bytes of a request body: twice what can be stored, since YAML and indented JSON are longer. This is kube-apiserver's limit as well. */
+/** Maximum size of a request body in bytes: twice the stored size, because YAML and indented JSON are longer. kube-apiserver's limit, too. */
 export const largestBodyBytes = 2 * etcdRequestBytes;

@@ -1,4 +1,4 @@
-/** Any object of the Kubernetes API. Fields beside these three are the kind's own. */
+/** Any object of the Kubernetes API. All other fields belong to the kind. */
 export interface KubeObject {
   apiVersion: string;
   kind: string;
@@ -25,7 +25,7 @@ export interface ObjectMeta {
   [field: string]: unknown;
 }
 
-/** metav1.OwnerReference: an object of the same namespace, or a cluster-scoped one. */
+/** metav1.OwnerReference: an object in the same namespace, or a cluster-scoped object. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;

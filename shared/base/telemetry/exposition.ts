@@ -1,6 +1,6 @@
 import type { Sample, Series } from './series.ts';
 
-/** Prometheus text format 0.0.4 (prometheus.io, exposition formats): HELP, TYPE, then one line a sample. */
+/** Formats metrics in the Prometheus text format 0.0.4: HELP, TYPE, then one line per sample. */
 export function exposition(all: readonly Series[]): string {
   return all.flatMap(lines).join('');
 }

@@ -1,4 +1,4 @@
-/** What a process reports: logs as JSON lines, metrics as Prometheus text, and the trace context that it passes on. */
+/** Observability: logs as JSON lines, metrics as Prometheus text, and the propagated trace context. */
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts';
 export {
   type Counter,

@@ -8,16 +8,16 @@ export interface LoggerOptions {
   name: string;
   /** trace, debug, info (default), warn, error, fatal or silent. */
   level?: string;
-  /** Where lines go; standard output unless said otherwise. */
+  /** The destination of lines; default standard output. */
   destination?: DestinationStream;
 }
 
-// Callers do not log credentials. If one does, the values of these keys are redacted.
+// Callers do not log credentials. If one does by mistake, the values of these keys are redacted.
 const secretKeys = ['authorization', 'password', 'token', 'dockerConfigJson', 'credentials'];
 
 /**
- * A pino logger that writes one JSON object a line, level as a word and time as RFC 3339. No transport: transports
- * start a worker by file path, which a bundled function does not have. No line holds a character that changes a terminal.
+ * Creates a pino logger: one JSON object per line, level as a word, time as RFC 3339. Uses no transport: transports
+ * start a worker by file path, which a bundled function does not have. Terminal control characters are escaped.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const settings = {

@@ -23,18 +23,18 @@ export interface Metrics {
   /** `read`, if given, returns the value of these labels at every exposition. */
   gauge(spec: MetricSpec, read?: () => number, labels?: Labels): Gauge;
   histogram(spec: HistogramSpec): Histogram;
-  /** All metrics in the Prometheus text format 0.0.4. */
+  /** Returns all metrics in the Prometheus text format 0.0.4. */
   expose(): string;
 }
 
-/** The Content-Type that `expose()` is served with. */
+/** The Content-Type of `expose()`. */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /**
- * A registry of its own for each caller (no process-wide state). A second call with the same name returns the same metric. With
- * another type or other labels it throws InternalError: that is a defect of the program.
+ * Creates a registry; there is no process-wide state. A second call with the same name returns the same metric. With
+ * another type or other labels it throws InternalError, because that is a programming error.
  */
 export function createMetrics(): Metrics {
   const all = new Map<string, Series>();

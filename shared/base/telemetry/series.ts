@@ -8,7 +8,7 @@ export interface MetricSpec {
   help: string;
   /** The label names; every sample gives all of them. */
   labels?: readonly string[];
-  /** Most label sets kept (default 500). Further ones are counted under the label value `other`. */
+  /** Maximum number of label sets (default 500). Further label sets are counted under the label value `other`. */
   maxSeries?: number;
 }
 
@@ -17,13 +17,13 @@ export interface HistogramSpec extends MetricSpec {
   buckets?: readonly number[];
 }
 
-/** The running numbers of one label set. `value` is the sum of a histogram; `buckets` are not cumulative. */
+/** The values of one label set. `value` is the sum of a histogram; `buckets` are not cumulative. */
 export interface Sample {
   labels: Record<string, string>;
   value: number;
   count: number;
   buckets: number[];
-  /** Returns the value instead, at every exposition. */
+  /** If set, computes the value at every exposition. */
   read?: () => number;
 }
 
@@ -40,7 +40,7 @@ export interface Series {
 
 const defaultMaxSeries = 500;
 
-/** Checks the description and makes an empty series. A metric without labels exists from the start, at zero. */
+/** Validates the description and creates an empty series. A metric without labels exists from the start, at zero. */
 export function createSeries(type: Series['type'], spec: HistogramSpec): Series {
   const names = spec.labels ?? [];
   if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(spec.name)) {
@@ -66,7 +66,7 @@ export function createSeries(type: Series['type'], spec: HistogramSpec): Series 
   const at = (labels: Labels): Sample => {
     const values = names.map((name) => String(labels[name] ?? ''));
     const full = samples.size >= limit && !samples.has(JSON.stringify(values));
-    // Label values often come from users' objects: without a bound they would fill the memory.
+    // Label values often come from users' objects: without a bound they would exhaust the memory.
     return sampleOf(full ? names.map(() => 'other') : values);
   };
 

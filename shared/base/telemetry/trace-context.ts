@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** W3C Trace Context: carried from a cause to its effects, so that a tracing system can join them. */
+/** W3C Trace Context: propagated from a cause to its effects, so that a tracing system can join them. */
 export interface TraceContext {
   /** `00-<trace-id>-<parent-id>-<flags>`. */
   traceparent: string;
-  /** State of the tracing systems themselves. */
+  /** State of the tracing systems. */
   tracestate?: string;
 }
 
-/** Version 00, the only one there is; neither id is all zeros (section 3.2.2). */
+/** Version 00, the only version; neither id is all zeros (section 3.2.2). */
 const parent = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 /** `key=value` (section 3.3.2; keys as level 2 has them). */
 const member = /^([a-z0-9][a-z0-9_\-*/@]{0,255})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
@@ -18,8 +18,8 @@ const longestState = 512;
 const mostMembers = 32;
 
 /**
- * The trace context in two headers or attributes, to the letter. Undefined when `traceparent` is malformed or of another
- * version; `tracestate` is then ignored. A `tracestate` that is malformed or over 512 characters is left out alone.
+ * Reads the trace context from two headers or attributes, unchanged. Undefined if `traceparent` is malformed or has another
+ * version. A `tracestate` that is malformed or longer than 512 characters is dropped.
  */
 export function readTraceContext(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
   if (typeof traceparent !== 'string' || !parent.test(traceparent)) return undefined;
@@ -28,7 +28,7 @@ export function readTraceContext(traceparent: unknown, tracestate?: unknown): Tr
 
 function isState(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > longestState) return false;
-  // Members may be empty, and blanks may stand around them.
+  // Members may be empty, and blanks may surround them.
   const members = value.split(/[ \t]*,[ \t]*/).filter((one) => one.trim() !== '');
   const keys = new Set(members.map((one) => member.exec(one.replace(/^[ \t]+|[ \t]+$/g, ''))?.[1]));
   const isWhole = !keys.has(undefined) && keys.size === members.length;
@@ -41,8 +41,7 @@ export function isSampled({ traceparent }: TraceContext): boolean {
 }
 
 /**
- * The start of a trace that is not recorded yet: a hash of `cause`, which must be unique. It is not random, so that an event that is
- * sent again stays in its trace.
+ * Starts an unsampled trace: the id is a hash of `cause`, which must be unique. Not random, so that a resent event stays in its trace.
  */
 export function startTrace(cause: string): TraceContext {
   const digest = createHash('sha256').update(cause).digest('hex');

@@ -1,4 +1,4 @@
-/** Reads YAML as Kubernetes and Helm read it (sigs.k8s.io/yaml), and writes JSON as YAML, with every cost bounded. */
+/** Parses YAML as Kubernetes and Helm do (sigs.k8s.io/yaml), and prints JSON as YAML, both with bounded cost. */
 
 export { jsonToYaml } from './json-to-yaml.ts';
 export { type YamlLimits, yamlToJson } from './yaml-to-json.ts';

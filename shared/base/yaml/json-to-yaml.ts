@@ -1,18 +1,18 @@
-/** Characters of a piece, but for a longer text. */
+/** Characters per piece; a single longer text is one piece. */
 const pieceLength = 32 * 1024;
-/** YAML takes no longer key before its colon, nor one of several lines. */
+/** The longest key that YAML allows before a colon; it may not contain line breaks. */
 const longestKey = 1024;
 
-/** What begins with a letter or a slash, and in which no letter begins or ends anything in YAML. */
+/** Begins with a letter or slash, and contains no character that is special in YAML. */
 const plainText = /^[A-Za-z/](?:[\w./@+%=;~^-]|:(?=[\w./]))*(?: [\w./@+%=;~^-]+)*$/;
-/** Words that YAML 1.1 reads as something else than text. */
+/** Words that YAML 1.1 does not read as text. */
 const otherWord = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
-/** Characters that JSON leaves as they are and YAML does not take, or takes for the end of a line. */
+/** Characters that JSON does not escape, and that YAML forbids or reads as the end of a line. */
 const unprintable = /[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/gu;
 
 /**
- * A JSON value as YAML 1.1 in the form of `kubectl get -o yaml`, in pieces of a ms of work each. An iterable is a list, whose items may be
- * made while they are written. Texts are quoted wherever a reader could take them for something else.
+ * Prints a JSON value as YAML 1.1 in the form of `kubectl get -o yaml`, in pieces of about a millisecond of work. An iterable is printed as a
+ * list, whose items may be produced lazily. Texts that a reader could take for anything else are quoted.
  */
 export function* jsonToYaml(value: unknown): Generator<string, void> {
   const out = { text: '' };
@@ -26,7 +26,7 @@ type Collection = Iterable<unknown> | Record<string, unknown>;
 const isCollection = (value: unknown): value is Collection => typeof value === 'object' && value !== null;
 const isList = (value: Collection): value is Iterable<unknown> => Symbol.iterator in value;
 
-/** `first` comes before the first entry: the first one of an item stands on the line of its dash. */
+/** `first` precedes the first entry: the first entry of an item shares the line of its dash. */
 function* write(
   out: { text: string },
   collection: Collection,
@@ -43,7 +43,7 @@ function* write(
     out.text += before + start;
     if (!isCollection(value)) out.text += ` ${scalar(value)}`;
     else if (start === dash) yield* write(out, value, `${indent}  `, ' ');
-    // As kubectl writes it, a list stands no further in than its key.
+    // As kubectl prints it, a list is not indented below its key.
     else yield* write(out, value, isList(value) ? indent : `${indent}  `);
   }
   if (before === undefined) out.text += isList(collection) ? ' []' : ' {}';
@@ -51,7 +51,7 @@ function* write(
 
 const dash = '-';
 
-/** What each entry begins with, and its value. */
+/** Yields the prefix of each entry, and its value. */
 function* entriesOf(collection: Collection, indent: string): Generator<[start: string, value: unknown]> {
   if (isList(collection)) {
     for (const item of collection) yield [dash, item];

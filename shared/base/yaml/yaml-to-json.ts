@@ -17,33 +17,33 @@ import { ArcError } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import { plainScalar } from './plain-scalar.ts';
 
-/** Most words and marks: parsing YAML takes a hundred times as long as JSON, and its last part cannot be interrupted. */
+/** Maximum number of lexemes: parsing YAML takes a hundred times as long as JSON, and its last phase cannot be interrupted. */
 const lexemeLimit = 150_000;
-/** They take about 2 ms. */
+/** Lexemes per slice, about 2 ms. */
 const sliceLexemes = 2_000;
 
 export interface YamlLimits {
   /** Names the text in messages, such as `the body`. */
   what: string;
-  /** Most characters of the text. */
+  /** Maximum number of characters of the text. */
   characters: number;
   depth: number;
-  /** True: of a key named twice the last one counts, as in go-yaml's lenient reader; otherwise it is refused. */
+  /** True: the last of duplicate keys wins, as in go-yaml's lenient reader; otherwise duplicates are refused. */
   lenient?: boolean;
-  /** Most characters of the document with every alias expanded. */
+  /** Maximum number of characters of the document with every alias expanded. */
   size: number;
 }
 
-/** A value, and about how many characters it has as JSON with all aliases expanded. */
+/** A value, with its approximate size as JSON with all aliases expanded, in characters. */
 interface Sized {
   value: unknown;
   size: number;
 }
 
 /**
- * One YAML document as JSON, whole numbers up to uint64 with all their digits, in time linear in its length, however many keys and anchors it has. Rejects with
- * BadRequest for broken YAML, several documents, keys named twice, cycles, and aliases or nesting beyond the limits; with
- * RequestEntityTooLarge for more characters.
+ * Converts one YAML document to JSON, integers up to uint64 with all their digits, in linear time, however many keys and anchors there are. Rejects
+ * with BadRequest for invalid YAML, several documents, duplicate keys, cycles, and aliases or nesting beyond the limits; with
+ * RequestEntityTooLarge for too many characters.
  */
 export async function yamlToJson(text: string, limits: YamlLimits): Promise<string> {
   if (text.length > limits.characters) throw tooLarge(`limit is ${limits.characters} for YAML`);
@@ -56,17 +56,17 @@ export async function yamlToJson(text: string, limits: YamlLimits): Promise<stri
 
 declare global {
   interface JSON {
-    /** Of ECMAScript 2026, which the types of the compiler do not have yet. */
+    /** Of ECMAScript 2026, which the compiler's types lack. */
     rawJSON(text: string): object;
   }
 }
 
-/** Writes a bigint with all its digits: whoever reads the JSON sees whether it can keep them. */
+/** Prints a bigint with all its digits: the reader of the JSON decides whether it can represent them. */
 function exactIntegers(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
 }
 
-/** The library's check for repeated keys is quadratic, so the reader does it instead. */
+/** The library's check for duplicate keys is quadratic, so the reader checks instead. */
 async function parsed(text: string, limits: YamlLimits): Promise<Node[]> {
   try {
     const lines = new LineCounter();
@@ -81,7 +81,7 @@ async function parsed(text: string, limits: YamlLimits): Promise<Node[]> {
   } catch (caught) {
     if (caught instanceof ArcError) throw caught;
     const reason = caught instanceof Error ? caught.message : String(caught);
-    // The library reads nested collections recursively and reports a full stack in one of two ways.
+    // The library reads nested collections recursively and reports a stack overflow in one of two ways.
     if (reason.includes('Maximum call stack')) throw tooDeep(limits);
     throw unreadable(reason.split('\n')[0] ?? reason, caught);
   }
@@ -92,7 +92,7 @@ function placeOf({ pos: [at] }: YAMLError, lines: LineCounter): string {
   return line > 0 ? ` at line ${line}, column ${col}` : '';
 }
 
-/** The library's lexer and parser, of which others may run in between. */
+/** Lexes and parses with the library, yielding to the event loop in between. */
 async function tokensOf(text: string, lines: LineCounter): Promise<CST.Token[]> {
   const parser = new Parser(lines.addNewLine);
   const tokens: CST.Token[] = [];
@@ -122,7 +122,7 @@ function tooDeep({ what, depth }: YamlLimits): ArcError {
 
 class Reader {
   readonly #limits: YamlLimits;
-  /** The value of each anchor at this point of the document; undefined while it is being read. */
+  /** The value of each anchor at this point of the document; undefined while the anchored value is being read. */
   readonly #anchors = new Map<string, Sized | undefined>();
 
   constructor(limits: YamlLimits) {
@@ -178,7 +178,7 @@ function total(parts: readonly Sized[]): number {
   return parts.reduce((sum, { size }) => sum + size + 1, 2);
 }
 
-/** `<<` adds the fields of one or several mappings that the mapping itself does not have. */
+/** `<<` merges the fields of one or several mappings that the mapping itself does not have. */
 function isMerge(key: unknown): boolean {
   return isPlain(key) && key.source === '<<';
 }
@@ -194,7 +194,7 @@ function isPlain(node: unknown): node is Scalar & { source: string } {
   return isScalar(node) && node.type === 'PLAIN' && node.tag === undefined && node.source !== undefined;
 }
 
-/** The library implements YAML 1.2; a scalar that is neither quoted nor tagged is read as Kubernetes reads it. */
+/** The library implements YAML 1.2; plain scalars are read as Kubernetes reads them. */
 function scalarValue(node: unknown): unknown {
   if (isPlain(node)) return plainScalar(node.source);
   return isScalar(node) ? node.value : null;
