@@ -6,7 +6,7 @@ import { encodeHeaderText } from './header-text.ts';
 const notHeaders = new Set(['data', 'data_base64', 'datacontenttype']);
 
 /**
- * The event in binary mode: attributes as `ce-` headers, data as JSON body (empty when there is none). Throws
+ * Encodes the event in binary mode: attributes as `ce-` headers, data as JSON body (empty without data). Throws
  * InternalError for data that is not JSON: the conduit sends no other.
  */
 export function toBinaryRequest(event: CloudEvent<unknown>): {

@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/base/errors';
 
-/** The media type in lower case without parameters, or undefined when there is none. Everything is UTF-8 (else UnsupportedMediaType). */
+/** Returns the media type in lower case without parameters; undefined without one. Throws UnsupportedMediaType for a charset other than UTF-8. */
 export function mediaTypeOf(contentType: string | undefined): string | undefined {
   const [type = '', ...parameters] = (contentType ?? '').split(';');
   const charset = parameters.map((text) => /^\s*charset\s*=\s*"?([^"\s]*)/i.exec(text)?.[1]).find(Boolean);
@@ -11,7 +11,7 @@ export function mediaTypeOf(contentType: string | undefined): string | undefined
   return media === '' ? undefined : media;
 }
 
-/** True for subtypes `json` and `+json` (CloudEvents JSON format, 3.1), and for no type at all, which the specification reads as JSON. */
+/** True for subtypes `json` and `+json` (CloudEvents JSON format, 3.1), and without a type, which the specification reads as JSON. */
 export function isJson(mediaType: string | undefined): boolean {
   return mediaType === undefined || /[/+]json$/.test(mediaType);
 }

@@ -80,7 +80,7 @@ export type OrderEventData = z.infer<typeof orderData>;
 /** The data of an `artifact.*` event. */
 export type ArtifactEventData = z.infer<typeof artifactData>;
 
-/** By what the event type ends with before its version: what its data is. */
+/** The schemas of the data, by the last part of the event type before its version. */
 export const domainEventSchemas = {
   'order.accepted': orderData
     .extend({ phase: orderPhase(['Pending', 'Running', 'Suspended', 'Scheduled', 'Cancelled']) })

@@ -18,25 +18,25 @@ import type { ArtifactEventData, DomainEventName, OrderEventData } from './domai
 import { longestEventDigest, longestEventMessage, longestEventName } from './limits.ts';
 import { eventSource } from './step-event.ts';
 
-/** `cloud.opendefense.arc.order.accepted.v1` and the like. */
+/** Returns `cloud.opendefense.arc.order.accepted.v1` and the like. */
 export function domainEventType(name: DomainEventName): string {
   return `cloud.opendefense.arc.${name}.v1`;
 }
 
-/** Where the schema of the data is: an absolute URI, another one for another version. */
+/** Returns the URI of the data's schema: absolute, and distinct per version. */
 export function dataSchemaOf(name: DomainEventName): string {
   return `https://arc.opendefense.cloud/schemas/${domainEventType(name)}.json`;
 }
 
-/** A milestone of an object, and the event that tells of it. */
+/** A milestone of an object with its event. */
 export interface Announcement {
-  /** What `status.announced` is to hold once the event was delivered. */
+  /** The value of `status.announced` after the delivery of the event. */
   announced: string;
   name: OrderMilestone | ArtifactMilestone;
   event: CloudEvent<OrderEventData> | CloudEvent<ArtifactEventData>;
 }
 
-/** The events for the milestones that the status of an object shows and that were not announced, in their order; `since` as for `orderMilestones`. */
+/** Returns the events of the milestones that an object's status shows and that were not announced, in order; `since` as for `orderMilestones`. */
 export function announcements(object: Announced, now: Date, since?: string): Announcement[] {
   if (object.kind === 'Order') {
     const order = object as Order;
@@ -54,7 +54,7 @@ export function announcements(object: Announced, now: Date, since?: string): Ann
   }));
 }
 
-/** The event for a milestone of an Order as it is now. */
+/** Returns the event of an Order's milestone, from the current state of the Order. */
 export function orderEvent(order: Order, milestone: Milestone<OrderMilestone>): CloudEvent<OrderEventData> {
   const { metadata, status = {} } = order;
   const { namespace = '', name, uid = '' } = metadata;
@@ -71,7 +71,7 @@ export function orderEvent(order: Order, milestone: Milestone<OrderMilestone>): 
   });
 }
 
-/** The event for a milestone of an ArtifactWorkflow as it is now. */
+/** Returns the event of an ArtifactWorkflow's milestone, from the current state of the ArtifactWorkflow. */
 export function artifactEvent(
   workflow: ArtifactWorkflow,
   milestone: Milestone<ArtifactMilestone>,
@@ -92,16 +92,16 @@ export function artifactEvent(
     ...(spec.cron && timeAs('scheduledTime', status.lastScheduled)),
     phase: phaseOf(workflow),
     ...messageOf(status),
-    // Before that it is the digest of a former run.
+    // Before success the digest is that of an earlier run.
     ...(milestone.name === 'succeeded' &&
       status.results?.digest && { digest: cut(status.results.digest, longestEventDigest) }),
-    // The times of a schedule are not those of one run.
+    // A schedule's times span several runs.
     ...(spec.cron ? {} : timesOf(status)),
   });
 }
 
 /**
- * The id holds the object's uid, the occurrence and the milestone: the same when the event is sent again, different for every
+ * Builds the event. Its id consists of the object's uid, the occurrence and the milestone: equal for resends, different for every
  * other event. The other attributes are those of a step event, so that Triggers filter both in the same way.
  */
 function domainEvent<Data>(
@@ -142,7 +142,7 @@ function timesOf({ startTime, completionTime }: Times): Times {
   return { ...timeAs('startTime', startTime), ...timeAs('completionTime', completionTime) };
 }
 
-/** Left out unless it is a time. */
+/** Omits the field unless the text is a time. */
 function timeAs<Field extends string>(field: Field, text: string | undefined) {
   const ms = instantOf(text);
   return ms === undefined ? {} : ({ [field]: isoSeconds(ms) } as { [F in Field]: string });

@@ -1,4 +1,4 @@
-/** CloudEvents as the conduit sends and reads them: step events, the HTTP binding, and domain events for subscribers. */
+/** CloudEvents that the conduit sends and parses: step events, the HTTP binding, and domain events for subscribers. */
 export { toBinaryRequest } from './binary-request.ts';
 export { announcements, dataSchemaOf, domainEventType } from './domain-event.ts';
 export {

@@ -1,11 +1,11 @@
 import { longestObjectName } from '#shared/domain';
 
-/** What a domain event holds at most; its published schemas say the same. Bytes for what is cut, characters for the schema. */
+/** Limits on the data of domain events, which the published schemas repeat. Bytes where a value is cut, characters in the schema. */
 export const longestEventName = longestObjectName;
 export const longestEventMessage = 1_024;
 export const longestEventDigest = 256;
 
-/** Characters of an attribute of a step event: the API has no longer names, and these attributes are in labels of metrics. */
+/** Characters of an attribute of a step event: names in the API are no longer, and the attributes become metric labels. */
 export const longestAttribute = longestObjectName;
-/** Characters of the answer on a dead letter; brokers keep as many bytes of it. */
+/** Characters of the answer in a dead letter; brokers keep as many bytes. */
 export const longestAnswer = 1_024;

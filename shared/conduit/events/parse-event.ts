@@ -4,18 +4,18 @@ import { isRecord } from '#shared/base/meta';
 import { isJson, mediaTypeOf } from './content-type.ts';
 import { decodeHeaderText } from './header-text.ts';
 
-/** Headers as fetch and as node:http give them. */
+/** Headers of fetch and of node:http. */
 export type HeaderSource = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Headers by their names in lower case, each with all of its values. */
+/** Headers by lower-case names, repeated values joined. */
 export type HeaderMap = ReadonlyMap<string, string>;
 
 type Attributes = Record<string, string | number | boolean>;
 
 /**
- * One CloudEvent 1.0 out of an HTTP message, in binary or structured mode, with data that is JSON or absent. Rejects what
- * the SDK's own parser lets pass or repairs in silence: a missing id (it invents one, and duplicates are no longer seen),
- * an unknown specversion, a batch, a content type in other letters. An absent `time` becomes the time of parsing.
+ * Parses one CloudEvent 1.0 from an HTTP message, in binary or structured mode, with JSON data or none. Rejects what
+ * the SDK's own parser accepts or silently repairs: a missing id (which it invents, so that duplicates go unnoticed),
+ * an unknown specversion, a batch, a content type in other letters. A missing `time` becomes the time of parsing.
  *
  * Throws BadRequest for anything but a CloudEvent, UnsupportedMediaType for batches and for data that is not JSON.
  */
@@ -23,7 +23,7 @@ export function parseEvent(headers: HeaderSource, body: string | Uint8Array): Cl
   return readEvent(headerMap(headers), body);
 }
 
-/** The same, of headers that are read for more than the event. */
+/** As `parseEvent`, for headers that are used for more than the event. */
 export function readEvent(all: HeaderMap, body: string | Uint8Array): CloudEvent<unknown> {
   const media = mediaTypeOf(all.get('content-type'));
   const text = typeof body === 'string' ? body : decodeUtf8(body);
@@ -56,7 +56,7 @@ function structured(text: string) {
     throw new ArcError('BadRequest', 'a structured event must be one JSON object');
   }
   const { data: given, data_base64: encoded, ...rest } = event;
-  // JSON null means that it is not there, also of attributes (CloudEvents JSON format, 2.2).
+  // JSON null means absent, for attributes as well (CloudEvents JSON format, 2.2).
   const data = given ?? undefined;
   const data_base64 = encoded ?? undefined;
   const attributes: Attributes = {};
@@ -142,7 +142,7 @@ function parseJson(text: string, what: string): unknown {
   }
 }
 
-/** The headers by their names in lower case; repeated ones joined. */
+/** Returns the headers by lower-case names; repeated headers are joined. */
 export function headerMap(headers: HeaderSource): Map<string, string> {
   if (headers instanceof Headers) return new Map(headers);
   const all = new Map<string, string>();

@@ -8,11 +8,11 @@ import { type DeliveryFailure, type ObservedObject, type StepEvent, stepEventTyp
 
 const isArtifactId = /^[0-9a-f]{16}$/;
 
-/** A step event with what its event says beside the object. */
+/** A step event with the other content of its CloudEvent. */
 export interface ParsedStepEvent extends StepEvent {
   id: string;
   source: string;
-  /** When it happened; 1970 if the event does not say. */
+  /** The `time` attribute; 1970 if absent. */
   time: Date;
   partitionKey: string;
   trace?: TraceContext;
@@ -20,8 +20,8 @@ export interface ParsedStepEvent extends StepEvent {
 }
 
 /**
- * Reads a step event from an HTTP message. Throws BadRequest or UnsupportedMediaType for anything but a CloudEvent (see
- * parseEvent), Invalid for an event of another type, without the attributes of a step event, or with data of another shape.
+ * Parses a step event from an HTTP message. Throws BadRequest or UnsupportedMediaType for anything but a CloudEvent (see
+ * parseEvent), Invalid for an event of another type, without the attributes of a step event, or with other data.
  */
 export function parseStepEvent(headers: HeaderSource, body: string | Uint8Array): ParsedStepEvent {
   const all = headerMap(headers);
@@ -31,14 +31,14 @@ export function parseStepEvent(headers: HeaderSource, body: string | Uint8Array)
 }
 
 /**
- * Of two contexts, the one that is recorded: brokers that trace put theirs in the headers and leave the event alone
- * (CloudEvents, Distributed Tracing extension). Else the event's own, which no resend changes.
+ * Returns the sampled one of two trace contexts: tracing brokers put theirs in the headers and leave the event unchanged
+ * (CloudEvents, Distributed Tracing extension). Else the event's own, which is the same on every resend.
  */
 function preferred(ofEvent: TraceContext | undefined, ofHop: TraceContext | undefined) {
   return ofHop !== undefined && isSampled(ofHop) ? ofHop : (ofEvent ?? ofHop);
 }
 
-/** The step event in a parsed event; see parseStepEvent. */
+/** Reads the step event in a parsed event; see parseStepEvent. */
 export function readStepEvent(event: CloudEvent<unknown>): ParsedStepEvent {
   if (event.type !== stepEventType) {
     throw new ArcError(
@@ -55,7 +55,7 @@ export function readStepEvent(event: CloudEvent<unknown>): ParsedStepEvent {
   };
   const nameIn = (attributeName: string): string => {
     const value = attribute(attributeName);
-    // The API would refuse another name, or take it for another path, at every delivery.
+    // The API would refuse any other name, or take it for another path, at every delivery.
     if (isObjectName(value)) return value;
     throw new ArcError('Invalid', `the attribute ${attributeName} is not a name that an object can have`);
   };
@@ -94,7 +94,7 @@ function stepOf(text: string, kind: string): Step {
   throw new ArcError('Invalid', `the attribute step is not right: ${allowed}`);
 }
 
-/** By hand: every function parses step events, and a schema library would be a third of what it loads to start. */
+/** Without a schema library, which would be a third of what a function loads to start. */
 function dataOf(value: unknown): ObservedObject {
   if (typeof value !== 'object' || value === null)
     throw wrongData([{ field: 'data', message: 'expected an object' }]);
@@ -139,7 +139,7 @@ function failureOf(event: CloudEvent<unknown>): DeliveryFailure | undefined {
   };
 }
 
-/** Base64 from the brokers of today, plain text in Knative's pages. */
+/** Decodes the answer: base64 from current brokers, plain text in Knative's documentation. */
 function answerIn(encoded: string): string {
   const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0;
   return isBase64 ? Buffer.from(encoded, 'base64').toString('utf8') : encoded;

@@ -5,8 +5,8 @@ import { type DomainEventName, domainEventSchemas } from './domain-event-schemas
 export const domainEventNames = Object.keys(domainEventSchemas) as DomainEventName[];
 
 /**
- * The published JSON Schemas (draft 2020-12) of the data of domain events: text by file name, which ends their `$id` too. They let
- * through fields that a later conduit may add.
+ * Returns the published JSON Schemas (draft 2020-12) of the data of domain events: text by file name, which ends their `$id` too. They
+ * allow additional fields, which a later release may send.
  */
 export function schemaFiles(): Map<string, string> {
   return new Map(domainEventNames.map((name) => [`${domainEventType(name)}.json`, schemaText(name)]));

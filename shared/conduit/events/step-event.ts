@@ -3,13 +3,13 @@ import { startTrace, type TraceContext } from '#shared/base/telemetry';
 import { cut, orders, type Step } from '#shared/domain';
 import { longestAttribute } from './limits.ts';
 
-/** The `source` of every event of the conduit: a URI reference that no restart changes. */
+/** The `source` of every event of the conduit: a constant URI reference. */
 export const eventSource = `/apis/${orders.apiVersion}`;
 
 /** The type of every step event. */
 export const stepEventType = 'cloud.opendefense.arc.step.v1';
 
-/** The data of a step event: which object was observed, in which state. It is for people; functions read the object. */
+/** The data of a step event: the observed object and its state. For people; functions read the object. */
 export interface ObservedObject {
   apiVersion: string;
   kind: string;
@@ -23,53 +23,53 @@ export interface ObservedObject {
 export interface StepObject {
   kind: string;
   apiVersion: string;
-  /** Every kind that has steps lives in one. */
+  /** Every kind with steps is namespaced. */
   namespace: string;
   name: string;
   uid: string;
-  /** The artifact that an ArtifactWorkflow is a version of, as the sender has seen it: a hint for how to read it. */
+  /** The artifact that an ArtifactWorkflow is a version of, as observed by the sender: a hint for how to read the object. */
   artifact?: string;
 }
 
-/** One object and the step that is due for it: the attributes of a `cloud.opendefense.arc.step.v1` event. */
+/** An object and its due step: the attributes of a `cloud.opendefense.arc.step.v1` event. */
 export interface StepEvent extends StepObject {
   step: Step;
   /** For people and logs. */
   reason: string;
-  /** Set on events that come from a dead letter sink: what the subscriber had answered. */
+  /** Set on events from a dead letter sink: the subscriber's last answer. */
   failure?: DeliveryFailure;
 }
 
-/** What Knative writes on a dead letter (knativeerrordest, -code, -data). */
+/** The attributes that Knative adds to a dead letter (knativeerrordest, -code, -data). */
 export interface DeliveryFailure {
   /** The subscriber's URL. */
   destination: string;
   /** HTTP status; absent when there was no answer. */
   status?: number;
-  /** Start of the answer's body, decoded, at most 1,024 characters. */
+  /** Beginning of the answer's body, decoded, at most 1,024 characters. */
   body?: string;
 }
 
 export interface StepEventInput {
   object: StepObject;
-  /** The state of it that was observed. */
+  /** Its observed state. */
   observed: ObservedObject;
   step: Step;
-  /** Why it is due; cut to 253 bytes. */
+  /** Why the step is due; cut to 253 bytes. */
   reason: string;
-  /** Uid of the root object: brokers that order keep one root's events in order. */
+  /** Uid of the root object: ordering brokers keep the events of a root in order. */
   partitionKey: string;
-  /** What led to it; absent: this event starts a trace of its own. */
+  /** The trace of the cause; absent: this event starts a trace. */
   trace?: TraceContext | undefined;
-  /** Tells a repetition from the event that it repeats, so that no duplicate filter drops it. */
+  /** Distinguishes a repetition from the event it repeats, so that duplicate filters do not drop it. */
   epoch?: string | number | undefined;
   /** When it happened. */
   time: Date;
 }
 
 /**
- * A step event. Its id is made of its cause, `<uid>/<step>/<observed uid>/<observed resourceVersion>[/<epoch>]`: the same on every resend,
- * different for every cause, and so is the trace that it starts. Throws the SDK's ValidationError for values that are no attributes.
+ * Returns a step event. Its id is derived from its cause, `<uid>/<step>/<observed uid>/<observed resourceVersion>[/<epoch>]`: equal on every
+ * resend and different for every cause, like the trace that it starts. Throws the SDK's ValidationError for invalid attributes.
  */
 export function stepEvent(input: StepEventInput): CloudEvent<ObservedObject> {
   const { object, observed, step, reason, epoch } = input;

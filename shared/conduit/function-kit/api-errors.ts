@@ -4,21 +4,21 @@ import { giveNamespace, type Hold } from '#shared/domain';
 const refusals = ['Invalid', 'Forbidden', 'BadRequest', 'NotFound', 'RequestEntityTooLarge'] as const;
 
 /**
- * True when the API server refuses a write until a person changes something (a quota, a policy, a namespace that is being deleted).
- * Functions report it and end; the step is tried again with a growing interval.
+ * True when the API server refuses a write until a person changes something (a quota, a policy, a terminating namespace).
+ * Functions report the refusal and end; the step is retried with backoff.
  */
 export function isRefusal(caught: unknown): caught is ArcError {
   return ArcError.is(caught, ...refusals);
 }
 
-/** True when a namespace may not hold what was to be written. Kubernetes gives quotas no reason of their own: its clients look for this text. */
+/** True when a quota of the namespace is exceeded. Kubernetes has no reason for quotas: its clients match this text. */
 export function isOverQuota(caught: unknown): boolean {
   return ArcError.is(caught, 'Forbidden') && caught.message.includes('exceeded quota:');
 }
 
 /**
- * What a function waits for that has no right to do something in the namespace of an object: for whoever gives the namespace to ARC. Undefined for
- * every other answer, that of a policy or quota included.
+ * Returns the hold of a function that lacks a right in the object's namespace, for the person who gives namespaces to ARC. Undefined for
+ * every other error, also of an admission policy or a quota.
  */
 export function missingRight(
   caught: unknown,
@@ -33,7 +33,7 @@ export function missingRight(
   return { reason: 'NamespaceNotGiven', message };
 }
 
-/** The result of a write, or undefined when the object is gone (or its kind is not installed). Other failures reject. */
+/** Resolves with the result of a write, or undefined when the object is gone (or its kind is not installed). Other failures reject. */
 export async function ignoreNotFound<T>(write: Promise<T>): Promise<T | undefined> {
   try {
     return await write;
@@ -43,7 +43,7 @@ export async function ignoreNotFound<T>(write: Promise<T>): Promise<T | undefine
   }
 }
 
-/** The object, or undefined where it is absent or may not be read: the namespace may not have been given to ARC. */
+/** Resolves with the object, or undefined if it is absent or may not be read: the namespace may not have been given to ARC. */
 export async function ignoreForbidden<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;

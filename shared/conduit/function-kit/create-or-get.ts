@@ -4,8 +4,8 @@ import type { Context } from '#shared/conduit/runtime';
 import type { Kind } from '#shared/kubernetes/client';
 
 /**
- * Creates an object, or reads the one that has its name already. Rejects with Conflict when that one disappears in between, and
- * with what else the API answers.
+ * Creates an object, or reads the existing object of its name. Rejects with Conflict when that object disappears in between, and
+ * with other errors of the API.
  */
 export async function createOrGet<T extends KubeObject>(
   { api, signal }: Pick<Context, 'api' | 'signal'>,

@@ -4,7 +4,7 @@ import { isoSeconds, type KubeObject } from '#shared/base/meta';
 import { cut, type EventReason } from '#shared/domain';
 import type { Kind, KubeClient } from '#shared/kubernetes/client';
 
-/** The content of an Event, as `kubectl describe` shows it. */
+/** The content of an Event, as `kubectl describe` prints it. */
 export interface EventInput {
   /** The object it is about. */
   regarding: KubeObject;
@@ -16,7 +16,7 @@ export interface EventInput {
   /** The name of the function that records it. */
   component: string;
   now: Date;
-  /** Recorded once for its time `now`; a repetition is not counted. */
+  /** Recorded once for the time `now`; repetitions are not counted. */
   once?: true;
 }
 
@@ -25,9 +25,9 @@ const longestMessage = 1024;
 const attempts = 4;
 
 /**
- * Records a core/v1 Event. Repeating the same statement about the same object raises the count of the existing Event, because its name is a
- * hash of the statement. Events about cluster-scoped objects live in the namespace `default`, as in
- * client-go. Rejects with ArcError; callers whose work does not depend on the Event log that and go on.
+ * Records a core/v1 Event. Repeating a statement about an object raises the count of the existing Event, because its name is a
+ * hash of the statement. Events about cluster-scoped objects go to the namespace `default`, as in
+ * client-go. Rejects with ArcError; callers whose work does not depend on the Event log that and continue.
  */
 export async function emitEvent(client: KubeClient, input: EventInput, signal?: AbortSignal): Promise<void> {
   const event = newEvent(input);
@@ -37,7 +37,7 @@ export async function emitEvent(client: KubeClient, input: EventInput, signal?: 
       await createOrCount(client, event, key, input.once === true, signal);
       return;
     } catch (caught) {
-      // Another instance counted meanwhile, or the Event expired.
+      // Another replica counted meanwhile, or the Event expired.
       if (!ArcError.is(caught, 'Conflict', 'NotFound') || attempt === attempts) throw caught;
     }
   }

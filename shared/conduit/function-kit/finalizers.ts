@@ -6,7 +6,7 @@ import { versionOf } from './metadata.ts';
 
 type Api = Pick<Context, 'api' | 'signal'>;
 
-/** Adds a finalizer. Resolves with false when the object is gone; rejects with Conflict when it has changed since it was read. */
+/** Adds a finalizer. Resolves with false if the object is gone; rejects with Conflict if it has changed since it was read. */
 export async function addFinalizer<T extends KubeObject>(
   context: Api,
   kind: Kind<T>,
@@ -16,7 +16,7 @@ export async function addFinalizer<T extends KubeObject>(
   return setFinalizers(context, kind, object, [...(object.metadata.finalizers ?? []), finalizer]);
 }
 
-/** Removes a finalizer. An object that is gone needs nothing more; rejects with Conflict when it has changed since it was read. */
+/** Removes a finalizer. A missing object is a success; rejects with Conflict if the object has changed since it was read. */
 export async function removeFinalizer<T extends KubeObject>(
   context: Api,
   kind: Kind<T>,

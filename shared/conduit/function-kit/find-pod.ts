@@ -4,8 +4,8 @@ import { ignoreNotFound } from './api-errors.ts';
 import { namespaceOf } from './metadata.ts';
 
 /**
- * The name of a pod of these Workflows, which were stopped for `workflow`, that has not ended; undefined where all have, or where the ones left
- * are on a node that is lost. Pods are not watched: ask again.
+ * Returns the name of a pod of these stopped Workflows that has not ended; undefined when all have ended, or when the remaining pods
+ * are on a lost node. Pods are not watched: ask again.
  */
 export async function findPod(
   { api, now, signal }: Context,
@@ -17,7 +17,7 @@ export async function findPod(
     ...namespaceOf(workflow),
     labelSelector: podSelector(names),
     fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed',
-    // What a pod is made of is none of our business.
+    // The pod's spec is not needed.
     metadataOnly: true,
   };
   const found = await ignoreNotFound(api.list(pods, selection, signal));

@@ -1,10 +1,10 @@
 /**
- * What the functions of the conduit share around their decisions (docs/decisions/0002-events-are-hints.md). Each has the same shape:
+ * What the functions of the conduit share around their decisions (docs/decisions/0002-events-are-hints.md). Each function has the same shape:
  *
- * 1. read the object that the event names, with `api.get(kind, event, signal)`, and end when it is gone;
- * 2. read what the decision needs (`readPlan`, `readChildren`, `readWorkflow`, `readSettings`);
+ * 1. read the object that the event names, with `api.get(kind, event, signal)`, and end if it is gone;
+ * 2. read the inputs of the decision (`readPlan`, `readChildren`, `readWorkflow`, `readSettings`);
  * 3. decide with a pure function of shared/domain;
- * 4. write what differs, guarded (`writeStatus`, `addFinalizer`, `createOrGet`), then say so (`recordEvent`).
+ * 4. write what differs, guarded (`writeStatus`, `addFinalizer`, `createOrGet`), then record an Event (`recordEvent`).
  */
 export { ignoreForbidden, ignoreNotFound, isOverQuota, isRefusal, missingRight } from './api-errors.ts';
 export { createOrGet } from './create-or-get.ts';

@@ -1,7 +1,7 @@
 import type { Context, StepEvent } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, artifactWorkflows, labels } from '#shared/domain';
 
-/** The ArtifactWorkflow that an event names, as it is now; undefined when it is gone. Those of several events at a time are read in one list. */
+/** Reads the ArtifactWorkflow of an event; undefined when it is gone. Concurrent reads are batched into one list. */
 export function readArtifactWorkflow(
   { api, signal }: Pick<Context, 'api' | 'signal'>,
   { namespace, name, artifact }: Pick<StepEvent, 'namespace' | 'name' | 'artifact'>,

@@ -3,7 +3,7 @@ import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, artifactWorkflows, childSelector, type Order } from '#shared/domain';
 import { namespaceOf } from './metadata.ts';
 
-/** The ArtifactWorkflows that an Order owns. Anybody can write the label that selects them; the owner reference decides. */
+/** Reads the ArtifactWorkflows that an Order owns. Anybody can write the label that selects them; the owner reference decides. */
 export async function readChildren(
   { api, signal }: Pick<Context, 'api' | 'signal'>,
   order: Pick<Order, 'metadata'>,

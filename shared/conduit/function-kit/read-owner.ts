@@ -5,15 +5,14 @@ import { namespaceOf } from './metadata.ts';
 
 type Reader = Pick<Context, 'api' | 'metrics' | 'signal'>;
 
-/** Orders that a process remembers as it has read them last, at most: each may take a megabyte. */
+/** Orders cached per process: each may take a megabyte. */
 const most = 4;
 
-/** What each process has read last, by its metrics, which are made once. By uid. */
+/** The cache of each process, by its metrics, which are created once; then by uid. */
 const read = new WeakMap<Context['metrics'], Map<string, Order>>();
 
 /**
- * What is known of the Order of an ArtifactWorkflow without its spec and status, at least as new as the ArtifactWorkflow; undefined where there
- * is none.
+ * Reads the metadata of an ArtifactWorkflow's Order, at least as new as the ArtifactWorkflow; undefined if it has no Order.
  */
 export async function readOwnerMetadata(
   { api, signal }: Reader,
@@ -28,8 +27,8 @@ export async function readOwnerMetadata(
 }
 
 /**
- * The Order whose metadata was read. When times to live end, that of each of its ArtifactWorkflows ends, and its status shows all of them: it is
- * read again only when it has changed.
+ * Returns the Order whose metadata was read. When TTLs end, those of all of an Order's ArtifactWorkflows end, and its status shows each of
+ * them: the Order is read again only if it has changed.
  */
 export async function readOwner(
   { api, metrics, signal }: Reader,

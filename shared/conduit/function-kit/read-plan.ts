@@ -18,7 +18,7 @@ import { ignoreNotFound } from './api-errors.ts';
 import { namespaceOf } from './metadata.ts';
 import { readSettings } from './read-settings.ts';
 
-/** Reads what an Order refers to and the operator's settings, and plans it. Rejects with what the API answers. */
+/** Reads everything an Order refers to and the operator's settings, and plans the Order. Rejects with errors of the API. */
 export async function readPlan(
   context: Pick<Context, 'api' | 'log' | 'metrics' | 'now' | 'signal'>,
   order: Order,
@@ -27,7 +27,7 @@ export async function readPlan(
   return planOrder(order, inputs, settings);
 }
 
-/** What an Order refers to, as far as it exists. Rejects with what the API answers. */
+/** Reads the existing objects that an Order refers to. Rejects with errors of the API. */
 export async function readPlanInputs(
   { api, signal }: Pick<Context, 'api' | 'signal'>,
   order: Order,
@@ -46,7 +46,7 @@ export async function readPlanInputs(
         : api.get(workflowTemplates, { ...namespace, name }, signal),
     );
   const used = templatesUsed(order, types);
-  // If Argo is not installed, every template is missing, and the Order says so.
+  // Without Argo every template is missing, which the Order reports.
   const found = await Promise.all(used.map(read));
   const missingTemplates = used.filter((_, index) => found[index] === undefined);
   const applyingTemplates = found.flatMap((one) =>

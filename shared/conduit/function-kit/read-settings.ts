@@ -13,14 +13,14 @@ import {
 /** The ConfigMap with the operator's settings. */
 export const settingsMap = { namespace: conduitNamespace, name: settingsName };
 
-/** The operator's settings as one process knows them. */
+/** The operator's settings as known to a process. */
 export interface KnownSettings {
   readonly current: Settings;
-  /** Takes the data of the ConfigMap, none where it does not exist. Names each key that is wrong, once; its last good value stays. */
+  /** Takes the data of the ConfigMap, undefined if it does not exist. Reports each invalid key once; its last valid value stays. */
   update(data: Readonly<Record<string, string>> | undefined): void;
 }
 
-/** Nothing set. Wrong keys go to the log and are counted in the metric `arc_settings_invalid`. */
+/** Starts without settings. Invalid keys are logged and counted in the metric `arc_settings_invalid`. */
 export function knownSettings({ log, metrics }: Pick<Context, 'log' | 'metrics'>): KnownSettings {
   const invalid = metrics.gauge({
     name: 'arc_settings_invalid',
@@ -50,15 +50,15 @@ export function knownSettings({ log, metrics }: Pick<Context, 'log' | 'metrics'>
   };
 }
 
-/** How old the settings of a function may be, in milliseconds. */
+/** Maximum age of a function's settings, in milliseconds. */
 const maxAgeMs = 10_000;
 
-/** What each process has read, by its metrics: those are made once. */
+/** The settings of each process, by its metrics, which are created once. */
 const read = new WeakMap<Context['metrics'], { at: number; known: KnownSettings }>();
 
 /**
- * The operator's settings, at most ten seconds old, or read anew where `maxAge` is 0 (ms). Rejects with what the API answers when they cannot be read: what the operator
- * enforces must not be passed over.
+ * Returns the operator's settings, at most ten seconds old, or read anew if `maxAge` is 0 (ms). Rejects with errors of the API: without settings,
+ * policies that the operator enforces would be ignored.
  */
 export async function readSettings(
   context: Pick<Context, 'api' | 'log' | 'metrics' | 'now' | 'signal'>,

@@ -3,7 +3,7 @@ import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactType, artifactTypes, clusterArtifactTypes } from '#shared/domain';
 import { namespaceOf } from './metadata.ts';
 
-/** The types that an object's namespace means by these names: those of the namespace and those of the cluster. Rejects with what the API answers. */
+/** Reads the types of these names, of the object's namespace and of the cluster. Rejects with errors of the API. */
 export async function readTypes(
   { api, signal }: Pick<Context, 'api' | 'signal'>,
   object: Pick<KubeObject, 'metadata'>,

@@ -10,7 +10,7 @@ import {
 import { ignoreNotFound } from './api-errors.ts';
 import { namespaceOf } from './metadata.ts';
 
-/** The Workflow of the newest attempt of an ArtifactWorkflow, or its CronWorkflow; undefined when there is none. */
+/** Reads the Workflow of an ArtifactWorkflow's current attempt, or its CronWorkflow; undefined if there is none. */
 export function readWorkflow(
   { api, signal }: Pick<Context, 'api' | 'signal'>,
   artifactWorkflow: ArtifactWorkflow,

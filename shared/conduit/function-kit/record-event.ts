@@ -6,8 +6,8 @@ type Recorder = Pick<Context, 'api' | 'log' | 'now' | 'signal'>;
 type Statement = Omit<EventInput, 'now'>;
 
 /**
- * Records an Event about work that is done. A failure is only logged: if it failed the delivery, the broker would have the work
- * done again.
+ * Records an Event about finished work. A failure is only logged: if it failed the delivery, the broker would have the work
+ * repeated.
  */
 export async function recordEvent({ api, log, now, signal }: Recorder, statement: Statement): Promise<void> {
   try {

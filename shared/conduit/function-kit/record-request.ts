@@ -10,11 +10,11 @@ const reasons = {
   cancel: 'CancelRequested',
 } as const satisfies Record<ActionName, EventReason>;
 
-/** How long after an action a function may be called first, ms. */
+/** Maximum delay between an action and the first call of a function, ms. */
 const recentMs = 10 * 60_000;
 
 /**
- * Records who asked for the last action on an object (the annotation `requested-by`), at the time when it was asked for: once, however often it
+ * Records who requested the last action on an object (the annotation `requested-by`), with the time of the request: once, however often it
  * is called. A failure is only logged, as for every Event.
  */
 export async function recordRequest(

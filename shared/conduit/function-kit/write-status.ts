@@ -6,9 +6,9 @@ import { isGone, type Kind } from '#shared/kubernetes/client';
 import { versionOf } from './metadata.ts';
 
 /**
- * Writes fields of an object's status, null to remove one, guarded by its resourceVersion; writes nothing when they have these values
- * already. Resolves with the object as it is now, or undefined when it is gone. Rejects with Conflict when it has changed since it was read,
- * and with NotFound when the server does not know the kind.
+ * Writes fields of an object's status, null to remove one, guarded by its resourceVersion; writes nothing if they have these values
+ * already. Resolves with the current object, or undefined if it is gone. Rejects with Conflict if it has changed since it was read,
+ * and with NotFound if the server does not know the kind.
  */
 export async function writeStatus<T extends KubeObject>(
   { api, signal }: Pick<Context, 'api' | 'signal'>,

@@ -14,14 +14,14 @@ import { readBody } from './read-body.ts';
 import { times } from './times.ts';
 
 export interface AppDependencies {
-  /** Of the function: in metrics. */
+  /** The name of the function: a label of metrics. */
   name: string;
   api: KubeClient;
   log: Logger;
   env: Readonly<Record<string, string | undefined>>;
-  /** Bound of one delivery in milliseconds, see times.ts. */
+  /** Deadline of one delivery in milliseconds, see times.ts. */
   deadlineMs?: number;
-  /** Most deliveries at once; more are answered 429. Default 250. */
+  /** Concurrent deliveries; further ones are answered with 429. Default 250. */
   maxInFlight?: number;
   metrics?: Metrics;
   /** Default: ready from the start. */
@@ -29,12 +29,12 @@ export interface AppDependencies {
   now?: () => Date;
 }
 
-// What intermediaries must pass on (CloudEvents 1.0, size limits); our own events have a few hundred bytes.
+// The size that intermediaries must forward (CloudEvents 1.0, size limits); our own events have a few hundred bytes.
 const largestEvent = 64 * 1024;
 
 /**
- * The HTTP surface of a function: POST / takes an event in binary or structured mode, /health/liveness,
- * /health/readiness and /metrics are for the platform. Answers: 204; errors by the table in answer.ts.
+ * Creates the HTTP surface of a function: POST / takes an event in binary or structured mode; /health/liveness,
+ * /health/readiness and /metrics are for the platform. Answers 204, or errors by the table in answer.ts.
  */
 export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
   const metrics = dependencies.metrics ?? createMetrics();
@@ -46,7 +46,7 @@ export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
 
   app.use(async (context, next) => {
     await next();
-    // Clients and proxies must not send another request over a connection that is about to close.
+    // Clients and proxies must not reuse a connection that is about to close.
     if (lifecycle.draining) context.header('connection', 'close');
   });
   app.post('/', ({ req, env }) => lifecycle.track(deliver(req.raw, headersOf(req.raw, env))));
@@ -75,7 +75,7 @@ interface DeliveryParts extends AppDependencies {
   measured: FunctionMetrics;
 }
 
-/** Those that Node has parsed, where the request came over a socket: a `Headers` would be built and sorted to be read once. */
+/** Returns Node's parsed headers for a request from a socket: building and sorting a `Headers` for a single read would be wasted. */
 function headersOf(request: Request, env: unknown): HeaderSource {
   return (env as { incoming?: IncomingMessage } | undefined)?.incoming?.headers ?? request.headers;
 }
@@ -100,7 +100,7 @@ function createDelivery(fn: Fn, parts: DeliveryParts): Deliver {
       const event = await receive(request, headers, deadline.signal);
       if (event instanceof ArcError) {
         measured.failed(event.code);
-        // A body that arrives too late is not unreadable: the broker can deliver it again.
+        // A late body is not an unreadable one: the broker can deliver it again.
         if (fn.unreadable && event.code !== 'Timeout' && !deadline.signal.aborted) {
           fn.unreadable({ log, metrics: parts.metrics }, event);
           return doneAnswer();
@@ -116,7 +116,7 @@ function createDelivery(fn: Fn, parts: DeliveryParts): Deliver {
   };
 }
 
-/** Why an event is refused before it is read; the broker delivers it again. */
+/** Returns why an event is refused before it is read; the broker retries. */
 function refusal(lifecycle: Lifecycle, active: number, maxInFlight: number): ArcError | undefined {
   if (lifecycle.draining) return new ArcError('ServiceUnavailable', 'the process is stopping');
   if (!lifecycle.ready) return new ArcError('ServiceUnavailable', 'the function is not ready yet');
@@ -170,10 +170,10 @@ async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Res
   } catch (caught) {
     const error = ArcError.from(caught);
     measured.failed(error.code);
-    // After the deadline the handler may still reject: that must not be an unhandled rejection.
+    // The handler may still reject after the deadline: that must not be an unhandled rejection.
     if (signal.aborted)
       work.catch((err: unknown) => log.debug({ err }, 'the handler ended after its deadline'));
-    // A later delivery settles most failures; only the others need a person.
+    // A retry settles most failures; only the others need a person.
     log[deliveryStatus(error) === 500 ? 'error' : 'info']({ err: error }, 'the event could not be handled');
     return failureAnswer(error);
   } finally {
@@ -181,12 +181,12 @@ async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Res
   }
 }
 
-/** Makes a handler that throws before its first await reject like any other. */
+/** Turns a synchronous throw of the handler into a rejection. */
 async function start(fn: Fn, context: Context, event: ParsedStepEvent): Promise<void> {
   return fn.handle(context, event);
 }
 
-/** The result of `work`, or a rejection with the signal's reason as soon as it is aborted: the handler may ignore the signal. */
+/** Settles like `work`, or rejects as soon as the signal is aborted: the handler may ignore the signal. */
 async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(ArcError.from(signal.reason));

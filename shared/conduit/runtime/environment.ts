@@ -1,21 +1,21 @@
 import type { ConfigSchema } from '#shared/base/config';
 import { times } from './times.ts';
 
-/** The environment of a function's container. The first three are Knative's. */
+/** The environment of a function's container. The first three variables are Knative's. */
 export interface Environment {
   PORT: number;
   K_SERVICE?: string;
   K_REVISION?: string;
   LOG_LEVEL: string;
-  /** Bound of one delivery; see times.ts. */
+  /** Deadline of one delivery; see times.ts. */
   ARC_DEADLINE_SECONDS: number;
-  /** Bound of finishing at the end; see times.ts. */
+  /** Time to drain at the end; see times.ts. */
   ARC_DRAIN_SECONDS: number;
 }
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-/** Read by hand: every function starts with this, and a schema library would be a third of what it loads for it. */
+/** Without a schema library, which would be a third of what every function loads to start. */
 export const environment: ConfigSchema<Environment> = {
   safeParse(env) {
     const issues: { path: string[]; message: string }[] = [];

@@ -1,17 +1,17 @@
 import type { Metrics } from '#shared/base/telemetry';
 
 export interface FunctionMetrics {
-  /** An event was given to the handler; `queued` is how old it was, in seconds. */
+  /** An event was passed to the handler; `queued` is its age, in seconds. */
   invoked(step: string, queued: number): void;
   /** A request failed with this code. */
   failed(code: string): void;
-  /** The handler took so long, in seconds. */
+  /** The handler ran for this long, in seconds. */
   took(seconds: number): void;
-  /** From the start of the process (or of the server in it) until it was ready, in seconds. */
+  /** Time from the start of the process (or of the server in it) to readiness, in seconds. */
   started(seconds: number): void;
 }
 
-/** The metrics that Knative's function runtime has, by its names; times in seconds. */
+/** Creates the metrics of Knative's function runtime, with its names; times in seconds. */
 export function createFunctionMetrics(metrics: Metrics, name: string): FunctionMetrics {
   const faas = { faas_name: name };
   const labels = ['faas_name'];

@@ -6,34 +6,34 @@ import type { KubeClient } from '#shared/kubernetes/client';
 
 export type { StepEvent } from '#shared/conduit/events';
 
-/** The argument of a handler beside the event. Made once per process by the runtime; `api`, `signal` and `log` once per event. */
+/** The first argument of a handler. Created once per process by the runtime; `api`, `signal` and `log` once per event. */
 export interface Context {
   log: Logger;
   api: KubeClient;
-  /** Shown at /metrics; for a function's own metrics beside those of the runtime. */
+  /** Served at /metrics; for a function's own metrics beside those of the runtime. */
   metrics: Metrics;
-  /** Aborted when the deadline of this delivery has passed or the process stops. */
+  /** Aborted at the deadline of this delivery, or when the process stops. */
   signal: AbortSignal;
-  /** The time the delivery arrived: functions have no clock of their own. */
+  /** The arrival time of the delivery: functions have no clock of their own. */
   now: Date;
-  /** Process environment, for a function's own `init`; parsed with zod there. */
+  /** The process environment, for a function's own `init`, which parses it with zod. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Of the delivery. Requests by `api` carry it. */
+  /** Of the delivery. Requests of `api` carry it. */
   trace?: TraceContext;
 }
 
 export type Unreadable = (context: Pick<Context, 'log' | 'metrics'>, error: ArcError) => void;
 
 /**
- * The shape of every function, after Knative func's TypeScript conventions (handle, init, shutdown, liveness, readiness).
+ * The shape of every function, after the conventions of Knative func for TypeScript (handle, init, shutdown, liveness, readiness).
  * `handle` resolves when the work is done, which is answered with 204. It rejects with
- * ArcError; the runtime maps the code to the status the broker acts on (Conflict 409, TooManyRequests 429, Timeout and
- * ServiceUnavailable 503: delivered again; Invalid 422: dead letter; everything else 500).
+ * ArcError, whose code the runtime maps to the status that the broker acts on (Conflict 409, TooManyRequests 429, Timeout and
+ * ServiceUnavailable 503: retried; Invalid 422: dead letter; everything else 500).
  */
 export interface Fn {
   handle(context: Context, event: StepEvent): Promise<void>;
   /**
-   * Called for a request that holds no step event; the answer is then 204 and not a refusal. For a dead letter sink only: the broker
+   * Called for a request without a step event, which is then answered with 204 instead of a refusal. Only for a dead letter sink: the broker
    * drops what the sink refuses.
    */
   unreadable?: Unreadable;

@@ -1,13 +1,13 @@
-/** The state of a process between start and end, and its work in flight. */
+/** The state of a process, and its work in flight. */
 export interface Lifecycle {
-  /** Set when `init` is done. */
+  /** True once `init` is done. */
   ready: boolean;
-  /** True from the moment the process is asked to stop. */
+  /** True from the request to stop. */
   readonly draining: boolean;
   readonly inFlight: number;
-  /** Aborted when the time for finishing is over. */
+  /** Aborted when the time to drain is over. */
   readonly signal: AbortSignal;
-  /** Counts work until it settles. */
+  /** Counts work as in flight until it settles. */
   track<T>(work: Promise<T>): Promise<T>;
   drain(): void;
   abort(reason: Error): void;

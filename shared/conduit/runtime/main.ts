@@ -7,12 +7,12 @@ import type { Fn } from './function.ts';
 import { type Served, serveFunction } from './serve.ts';
 
 /**
- * A container's process: serves `fn` on every interface until SIGTERM or SIGINT, drains, exits 0. Resolves when the
- * function is ready. A start that fails is logged and ends the process with 1.
+ * Runs a container's process: serves `fn` on every interface until SIGTERM or SIGINT, drains, and exits with 0. Resolves when the
+ * function is ready. A failed start is logged and exits with 1.
  */
 export async function runMain(fn: Fn, name: string): Promise<void> {
   const log = createLogger({ name });
-  // Node then prints the error and exits 1. This line puts the reason into the log.
+  // Node then prints the error and exits with 1. This line puts the reason into the log.
   process.on('uncaughtExceptionMonitor', (err) => log.fatal({ err }, 'uncaught'));
   const stopped = Promise.withResolvers<string>();
   // SIGTERM may arrive twice: a restarted kubelet repeats it.

@@ -1,14 +1,14 @@
 import { ArcError, bytesText } from '#shared/base/errors';
 
 /**
- * The body of a request, read up to `limit` bytes. Rejects with RequestEntityTooLarge beyond that, without reading on (and
- * without reading at all when Content-Length exceeds it); with the signal's reason when that is aborted; with BadRequest when the
- * sender breaks off.
+ * Reads the body of a request, up to `limit` bytes. Rejects with RequestEntityTooLarge beyond that, without reading on (and
+ * without reading at all if Content-Length exceeds it); with the signal's reason when it is aborted; with BadRequest when the
+ * sender disconnects.
  */
 export async function readBody(request: Request, limit: number, signal: AbortSignal): Promise<Uint8Array> {
   const length = request.headers.get('content-length');
   if (Number(length ?? 0) > limit) throw tooLarge(limit);
-  // The HTTP parser holds the sender to its length, and a stream would cost more than the rest of a short request.
+  // The HTTP parser enforces Content-Length, and a stream would cost more than the rest of a short request.
   if (length !== null) return whole(request, limit, signal);
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
@@ -27,7 +27,7 @@ export async function readBody(request: Request, limit: number, signal: AbortSig
   }
 }
 
-/** A body of known length. After an abort the rest of it is not waited for. */
+/** Reads a body of known length. After an abort the rest is not awaited. */
 async function whole(request: Request, limit: number, signal: AbortSignal): Promise<Uint8Array> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = () => reject(ArcError.from(signal.reason));

@@ -13,11 +13,11 @@ import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { times } from './times.ts';
 
 export interface ServeOptions extends Omit<AppDependencies, 'lifecycle'> {
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   port: number;
   /** Address to listen on; default 127.0.0.1; `*` is every interface. */
   host?: string;
-  /** How long deliveries in flight may take to finish when the process stops. See times.ts. */
+  /** Time for deliveries in flight to finish when the process stops. See times.ts. */
   drainMs?: number;
   /** Origin of faas_cold_start_latency on the clock of performance.now(); 0 is the start of the process. */
   startedAt?: number;
@@ -25,23 +25,23 @@ export interface ServeOptions extends Omit<AppDependencies, 'lifecycle'> {
 
 export interface Served {
   url: string;
-  /** Takes a request as the server behind `url` does, but over no socket. */
+  /** Handles a request like the server behind `url`, without a socket. */
   fetch: Hono['fetch'];
-  /** Stops accepting, lets deliveries in flight finish up to `drainMs`, aborts the rest, then calls `shutdown`. Safe to call twice. */
+  /** Stops accepting, waits for deliveries in flight up to `drainMs`, aborts the rest, then calls `shutdown`. Idempotent. */
   close(): Promise<void>;
 }
 
-// Longer than proxies keep idle connections: the one that closes first must be the client (knative/serving#12414).
+// Longer than proxies keep idle connections: the client must be the side that closes first (knative/serving#12414).
 const keepAliveTimeout = 620_000;
 const headersTimeout = 20_000;
-// Bounds requests that no handler sees. The deadline of a delivery covers the reading of its body too.
+// Bounds requests that no handler sees. The deadline of a delivery covers reading its body as well.
 const requestTimeout = 60_000;
 const initMs = 60_000;
 const lastMs = 2_000;
 
 /**
  * Serves a function over HTTP. Listens at once, so that liveness answers, and resolves when `init` is done; rejects with
- * ServiceUnavailable when it cannot listen, with what `init` rejected with otherwise.
+ * ServiceUnavailable if it cannot listen, otherwise with the error of `init`.
  */
 export async function serveFunction(fn: Fn, options: ServeOptions): Promise<Served> {
   const { startedAt = performance.now(), metrics = createMetrics(), env, api, log, name } = options;
@@ -75,7 +75,7 @@ export async function serveFunction(fn: Fn, options: ServeOptions): Promise<Serv
 
 async function listen(server: Server, port: number, host: string): Promise<string> {
   try {
-    // Without an address Node takes :: and, where there is no IPv6, 0.0.0.0.
+    // Without an address Node listens on ::, or, without IPv6, on 0.0.0.0.
     server.listen(port, ...(host === '*' ? [] : [host]));
     await once(server, 'listening');
   } catch (caught) {
@@ -103,7 +103,7 @@ async function end(fn: Fn, server: Server, lifecycle: Lifecycle, options: ServeO
     await lifecycle.idle(lastMs);
   }
   server.closeIdleConnections();
-  // Answers may still be under way. Connections that never carried a request would stay open for ever.
+  // Answers may still be in flight. Connections that never carried a request would stay open forever.
   const cut = setTimeout(() => server.closeAllConnections(), lastMs);
   await closed.promise;
   clearTimeout(cut);

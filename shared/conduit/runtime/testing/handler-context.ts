@@ -3,7 +3,7 @@ import type { Context, StepEvent } from '#shared/conduit/runtime';
 import type { Step } from '#shared/domain';
 import type { FakeApi } from '../../../kubernetes/client/testing/fake-api/fake-api.ts';
 
-/** What a handler is given, for unit tests. Time is fixed: 2026-01-02T00:00:00Z unless said otherwise. */
+/** Creates the first argument of a handler, for unit tests. Time is fixed: 2026-01-02T00:00:00Z by default. */
 export function contextOf(api: FakeApi, now = new Date('2026-01-02T00:00:00Z')): Context {
   return {
     api: api.client,
@@ -17,7 +17,7 @@ export function contextOf(api: FakeApi, now = new Date('2026-01-02T00:00:00Z')):
 
 const firstSteps: Readonly<Record<string, Step>> = { Order: 'decompose', ArtifactWorkflow: 'submit' };
 
-/** The event of a step that is due for an object: of a handler's own step, whichever that is, it reads the object alone. */
+/** Creates the event of an object's due step: a handler of one step ignores the step. */
 export function eventOf(
   object: { apiVersion: string; kind: string; metadata: { name: string; namespace?: string; uid?: string } },
   step: Step = firstSteps[object.kind] ?? 'track-credentials',

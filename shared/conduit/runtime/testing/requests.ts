@@ -4,7 +4,7 @@ import { createLogger, type TraceContext } from '#shared/base/telemetry';
 import { stepEvent, toBinaryRequest } from '#shared/conduit/events';
 import { createKubeClient } from '#shared/kubernetes/client';
 
-/** For the tests of this room: an event, a log that can be read, a client that nothing answers. */
+/** Support for the tests of this room: an event, a log that can be read, a client without a server. */
 export const trace = {
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   tracestate: 'a=b',
@@ -54,7 +54,7 @@ export function parts() {
   return { lines, name: 'unit', log, api, env: {}, now: () => new Date('2026-01-02T03:04:07Z') };
 }
 
-/** A connection on which requests are written by hand: what fetch hides is seen here. */
+/** Opens a connection on which requests are written by hand, which shows what fetch hides. */
 export async function rawConnection(url: string): Promise<{ socket: Socket; received: () => string }> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -75,7 +75,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits until `check` is true; rejects with what was waited for when it does not become so. */
+/** Waits until `check` is true; after `ms` rejects with the label. */
 export async function until(label: string, check: () => boolean, ms = 10_000): Promise<void> {
   const end = performance.now() + ms;
   while (!check()) {
