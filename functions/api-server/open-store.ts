@@ -81,9 +81,9 @@ export async function openStore(settings: StoreSettings, surroundings: StoreSurr
 export async function untilReachable<T>(
   open: () => Promise<T>,
   { log, signal }: Pick<StoreSurroundings, 'log' | 'signal'>,
-  patienceMs = 120_000,
+  gracePeriodMs = 120_000,
 ): Promise<T> {
-  const until = performance.now() + patienceMs;
+  const until = performance.now() + gracePeriodMs;
   const backoff = createBackoff({ maxMs: 2_000, random: Math.random });
   for (;;) {
     try {

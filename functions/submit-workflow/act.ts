@@ -1,19 +1,18 @@
 import { isoSeconds } from '#shared/base/meta';
-import { addFinalizer, writeStatus } from '#shared/conduit/function-kit';
+import { addFinalizer, recordEvent, writeStatus } from '#shared/conduit/function-kit';
 import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   annotations,
   artifactWorkflows,
   finalizers,
+  type StatusPatch,
   type Submission,
 } from '#shared/domain';
 import { change, remove } from './argo.ts';
-import { finish } from './finish.ts';
-import { endPods, havePodsEnded } from './pods.ts';
+import { endPods, finish, havePodsEnded } from './finish.ts';
 import { returnToLine, takeSlots } from './slots.ts';
 import { release, submit, waitNoMore } from './submit.ts';
-import { wait } from './waiting.ts';
 
 /** Carries out the decision for the ArtifactWorkflow. Each write is guarded or idempotent. */
 export async function act(context: Context, workflow: ArtifactWorkflow, step: Submission): Promise<void> {
@@ -68,4 +67,23 @@ async function stop(context: Context, { object, how }: Submission & { action: 's
   const note = { annotations: { [annotations.cancelledAt]: isoSeconds(context.now.getTime()) } };
   const patch = { ...(how === 'cancel' ? { metadata: note } : {}), spec: { shutdown: 'Terminate' } };
   return change(context, object, patch);
+}
+
+/** Records the hold of an ArtifactWorkflow, with an Event when the reason changes. A changed position in the line is no reason for an Event. */
+export async function wait(context: Context, workflow: ArtifactWorkflow, status: StatusPatch): Promise<void> {
+  const written = await writeStatus(context, artifactWorkflows, workflow, status);
+  const found = written && waitOf(workflow, status);
+  if (found === undefined) return;
+  await recordEvent(context, { ...found, regarding: workflow, type: 'Normal', component: 'submit-workflow' });
+}
+
+function waitOf({ status: before = {} }: ArtifactWorkflow, status: StatusPatch) {
+  const { nextAttemptTime, waitReason, waitMessage } = status;
+  if (typeof nextAttemptTime === 'string' && nextAttemptTime !== before.nextAttemptTime)
+    return {
+      reason: 'Retrying',
+      message: `attempt ${(before.attempts ?? 1) + 1} follows at ${nextAttemptTime}`,
+    } as const;
+  if (!waitReason || waitReason === before.waitReason) return undefined;
+  return { reason: waitReason, message: waitMessage ?? 'it waits' };
 }

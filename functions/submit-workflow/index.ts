@@ -25,8 +25,7 @@ import {
   startSelectors,
 } from '#shared/domain';
 import { act } from './act.ts';
-import { readRivals } from './rivals.ts';
-import { giveSlotsBack } from './slots.ts';
+import { giveSlotsBack, readConflicting } from './slots.ts';
 
 /** Takes the next step for the ArtifactWorkflow. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {
@@ -61,18 +60,18 @@ async function decide(context: Context, workflow: ArtifactWorkflow): Promise<Sub
   const inputs = {
     workflow,
     running: needsRunning(workflow) ? await readWorkflow(context, workflow) : undefined,
-    rivals: [],
+    conflicting: [],
     now: context.now,
     options: instanceId === undefined || instanceId === '' ? {} : { instanceId },
   };
   const alone = decideSubmission(inputs);
   // Only a start depends on the other writers to the same place.
   if (alone.action !== 'create') return alone;
-  const [rivals, lacksAccount] = await Promise.all([
-    readRivals(context, workflow, startSelectors(workflow)),
+  const [conflicting, lacksAccount] = await Promise.all([
+    readConflicting(context, workflow, startSelectors(workflow)),
     isAccountAbsent(context, workflow),
   ]);
-  return decideSubmission({ ...inputs, rivals, lacksAccount });
+  return decideSubmission({ ...inputs, conflicting, lacksAccount });
 }
 
 /** Asks only after an attempt that ended because its ServiceAccount was missing. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/base/errors';
 import { type ArtifactWorkflow, artifactWorkflows, workflows } from '#shared/domain';
 import { contextOf, eventOf } from '../../shared/conduit/runtime/testing/handler-context.ts';
-import { unreleased } from '../../shared/domain/submission/release.ts';
+import { unreleased } from '../../shared/domain/submission/workflow.ts';
 import { artifactWorkflow, namespace, workflowOf } from '../../shared/domain/testing/objects.ts';
 import { FakeApi } from '../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 import { handle } from './index.ts';

@@ -4,6 +4,7 @@ import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
   artifactWorkflows,
+  conflictSelectors,
   type Endpoint,
   endpoints,
   endpointTurn,
@@ -113,4 +114,16 @@ function holdFor({ ahead, running }: Turn & { starts: false }, limit: string): H
     reason: 'LimitReached',
     message: `${limit}: ${running} ${running === 1 ? 'runs' : 'run'}, ${before}`,
   };
+}
+
+/** Returns the ArtifactWorkflows that must not run beside the given one; may include it. */
+export async function readConflicting(
+  { api, signal }: Context,
+  workflow: ArtifactWorkflow,
+  selectors: readonly string[] = conflictSelectors(workflow),
+): Promise<ArtifactWorkflow[]> {
+  const lists = selectors.map((labelSelector) =>
+    api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal),
+  );
+  return (await Promise.all(lists)).flatMap(({ items }) => items);
 }

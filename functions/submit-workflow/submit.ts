@@ -1,8 +1,9 @@
 import { ArcError, printableLines } from '#shared/base/errors';
-import { isOwnedBy } from '#shared/base/meta';
+import { isOwnedBy, type KubeObject, ownerOfKind } from '#shared/base/meta';
 import {
   isRefusal,
   missingRight,
+  namespaceOf,
   readArtifactWorkflow,
   recordEvent,
   writeStatus,
@@ -22,23 +23,22 @@ import {
   type Workflow,
 } from '#shared/domain';
 import { change, create, remove } from './argo.ts';
-import { announceSharing } from './sharing.ts';
 import { giveSlotsBack } from './slots.ts';
 
 /** W3C trace context of the event that the Workflow was created for. */
 const traceAnnotation = 'arc.opendefense.cloud/traceparent';
 
 /**
- * Writes to rivals that could start at the same time; records the reference to the Workflow, guarded, so that two replicas cannot start
+ * Writes to ArtifactWorkflows that could start at the same time; records the reference to the Workflow, guarded, so that two replicas cannot start
  * different Workflows; creates the Workflow suspended; releases it. After a crash at any point the next event continues: an existing Workflow
  * of ours is a success.
  */
 export async function submit(
   context: Context,
   workflow: ArtifactWorkflow,
-  { object, status, overwritten, tell, told }: Submission & { action: 'create' },
+  { object, status, overwritten, competing, competingStatus }: Submission & { action: 'create' },
 ): Promise<void> {
-  for (const rival of tell) await writeStatus(context, artifactWorkflows, rival, told);
+  for (const other of competing) await writeStatus(context, artifactWorkflows, other, competingStatus);
   const recorded = await writeStatus(context, artifactWorkflows, workflow, status);
   if (recorded === undefined) return;
   const present = await createOwn(context, recorded, object);
@@ -131,4 +131,32 @@ async function report(
   if (written === undefined || written === workflow) return;
   const component = 'submit-workflow';
   await recordEvent(context, { regarding: workflow, type: 'Warning', reason, message, component });
+}
+
+/** Records that two Orders write to one place: on the starting ArtifactWorkflow, and on the Order whose result it overwrites. */
+export async function announceSharing(
+  context: Context,
+  workflow: ArtifactWorkflow,
+  overwritten: ArtifactWorkflow,
+): Promise<void> {
+  const note = { type: 'Normal', reason: 'TargetShared', component: 'submit-workflow' } as const;
+  const message = `writes to the same place as ${titleOf(overwritten)}, which had succeeded: what is there is overwritten`;
+  await recordEvent(context, { ...note, regarding: workflow, message });
+  const other = orderOf(overwritten);
+  const told = `${titleOf(workflow)} overwrites what ArtifactWorkflow "${overwritten.metadata.name}" has put in place`;
+  if (other !== undefined) await recordEvent(context, { ...note, regarding: other, message: told });
+}
+
+function titleOf(workflow: ArtifactWorkflow): string {
+  const order = ownerOfKind(workflow, 'Order');
+  const title = `ArtifactWorkflow "${workflow.metadata.name}"`;
+  return order === undefined ? title : `${title} of Order "${order.name}"`;
+}
+
+/** Returns the owning Order, reconstructed from the owner reference. */
+function orderOf(workflow: ArtifactWorkflow): KubeObject | undefined {
+  const order = ownerOfKind(workflow, 'Order');
+  if (order === undefined) return undefined;
+  const { apiVersion, kind, name, uid } = order;
+  return { apiVersion, kind, metadata: { ...namespaceOf(workflow), name, uid } };
 }

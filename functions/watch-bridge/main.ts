@@ -7,7 +7,7 @@ import { steadyClock } from '#shared/base/async';
 import { readConfig } from '#shared/base/config';
 import { ArcError } from '#shared/base/errors';
 import { createLogger, createMetrics } from '#shared/base/telemetry';
-import { keepHeapSmall } from '#shared/conduit/runtime';
+import { limitHeapGrowth } from '#shared/conduit/runtime';
 import { conduitNamespace } from '#shared/domain';
 import { createKubeClient, fileToken, programAccess } from '#shared/kubernetes/client';
 import type { HttpSink } from './delivery/sink.ts';
@@ -29,7 +29,7 @@ const settings = z.object({
 });
 
 async function main(): Promise<void> {
-  keepHeapSmall();
+  limitHeapGrowth();
   const config = readConfig(settings, process.env);
   const log = createLogger({ name: 'watch-bridge', level: config.LOG_LEVEL });
   const metrics = createMetrics();

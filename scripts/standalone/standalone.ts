@@ -2,7 +2,7 @@ import path from 'node:path';
 import tls from 'node:tls';
 import type { Logger } from 'pino';
 import { createMetrics } from '#shared/base/telemetry';
-import { keepHeapSmall, type Served, serveFunction } from '#shared/conduit/runtime';
+import { limitHeapGrowth, type Served, serveFunction } from '#shared/conduit/runtime';
 import type { Settings } from '#shared/domain';
 import { inProcess, serve } from '#shared/kubernetes/apiserver';
 import {
@@ -84,7 +84,7 @@ export interface Standalone {
  */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { log } = options;
-  keepHeapSmall();
+  limitHeapGrowth();
   const folder = path.resolve(options.folder);
   await makeFolder(folder);
   await using stack = new AsyncDisposableStack();

@@ -14,9 +14,9 @@ export type { View } from './duties/view.ts';
 export {
   artifactIdOf,
   childSelector,
+  conflictSelectors,
   endpointsUsed,
   keyOf,
-  rivalSelectors,
   withDefaults,
 } from './identity/artifact.ts';
 export { isLabelValue, isObjectName, keyOfName } from './identity/names.ts';
@@ -72,7 +72,7 @@ export {
 } from './lifecycle/attempts.ts';
 export { deliveredCondition, undelivered, wakeRefused } from './lifecycle/delivery.ts';
 export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
-export { type Hold, type HoldReason, holdReasons, needsPerson, patienceMs } from './lifecycle/holds.ts';
+export { gracePeriodMs, type Hold, type HoldReason, holdReasons, needsPerson } from './lifecycle/holds.ts';
 export { hasEnded, isDeleting, phaseOf } from './lifecycle/phases.ts';
 export { transition } from './lifecycle/transition.ts';
 export { completedByHand, type ShortForm } from './plan/by-hand.ts';
@@ -149,7 +149,6 @@ export {
 } from './settings/settings.ts';
 export { startSelectors } from './submission/place.ts';
 export { isEndRecorded, isOverwritten, leavesRecord } from './submission/record.ts';
-export { isUnreleased, releasePatch } from './submission/release.ts';
 export {
   endpointTurn,
   isInFlight,
@@ -176,7 +175,7 @@ export {
   type Submission,
   type SubmissionInputs,
 } from './submission/submission.ts';
-export { type WorkflowOptions, workflowFor } from './submission/workflow.ts';
+export { isUnreleased, releasePatch, type WorkflowOptions, workflowFor } from './submission/workflow.ts';
 export { type AttemptEvent, attemptEvent, isRunFailure } from './sync/attempt-event.ts';
 export type { LogTail } from './sync/failure.ts';
 export {

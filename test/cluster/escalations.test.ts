@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderConfiguration, workflowFor } from '#shared/domain';
 import { loadManifests } from '#shared/local';
 import { eventually } from '../../shared/base/testing/eventually.ts';
-import { unreleased } from '../../shared/domain/submission/release.ts';
+import { unreleased } from '../../shared/domain/submission/workflow.ts';
 import { artifactWorkflow, endpoint } from '../../shared/domain/testing/objects.ts';
 import { argoDefinitions } from '../fixtures/cluster/argo-definitions.ts';
 import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/cluster/control-plane.ts';

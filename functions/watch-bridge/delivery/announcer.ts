@@ -1,4 +1,4 @@
-import { breathe, type Clock, createSemaphore, DelayQueue } from '#shared/base/async';
+import { type Clock, createSemaphore, DelayQueue, yieldToEventLoop } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import type { KubeObject } from '#shared/base/meta';
 import type { Logger } from '#shared/base/telemetry';
@@ -163,7 +163,7 @@ export class Announcer {
     for (const object of this.#options.view.objects()) {
       this.#take(object);
       taken += 1;
-      if (taken % takenAtOnce === 0) await breathe();
+      if (taken % takenAtOnce === 0) await yieldToEventLoop();
     }
   }
 

@@ -1,4 +1,4 @@
-import { breathe, type Clock, DelayQueue } from '#shared/base/async';
+import { type Clock, DelayQueue, yieldToEventLoop } from '#shared/base/async';
 import { type KubeObject, sameJson } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
@@ -162,7 +162,7 @@ export class Dispatcher {
       if (!isDutyKind(object.kind)) continue;
       look(object);
       looks += 1;
-      if (looks % looksAtOnce === 0) await breathe();
+      if (looks % looksAtOnce === 0) await yieldToEventLoop();
       if (this.#isClosed) return;
     }
   }

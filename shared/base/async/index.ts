@@ -1,7 +1,6 @@
 /** Primitives for waiting: pause, backoff, deadline, queues, bounded parallel work. Imports only meta and errors. */
 export { type Backoff, type BackoffOptions, backoffMs, createBackoff, doubled, jittered } from './backoff.ts';
 export { Batches } from './batches.ts';
-export { breathe } from './breathe.ts';
 export { type Clock, steadyClock, systemClock } from './clock.ts';
 export { whenConnected } from './connected.ts';
 export { type Deadline, startDeadline, within } from './deadline.ts';
@@ -16,3 +15,4 @@ export { pause } from './pause.ts';
 export { createSemaphore, type Semaphore } from './semaphore.ts';
 export { untilAborted } from './until-aborted.ts';
 export { createWorkQueue, type WorkQueue, type WorkQueueOptions } from './work-queue.ts';
+export { yieldToEventLoop } from './yield-to-event-loop.ts';

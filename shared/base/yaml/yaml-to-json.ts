@@ -12,7 +12,7 @@ import {
   type Scalar,
   type YAMLError,
 } from 'yaml';
-import { breathe } from '#shared/base/async';
+import { yieldToEventLoop } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import { plainScalar } from './plain-scalar.ts';
@@ -48,7 +48,7 @@ interface Sized {
 export async function yamlToJson(text: string, limits: YamlLimits): Promise<string> {
   if (text.length > limits.characters) throw tooLarge(`limit is ${limits.characters} for YAML`);
   const [document, ...more] = await parsed(text, limits);
-  await breathe();
+  await yieldToEventLoop();
   if (more.length > 0) throw unreadable(`${limits.what} holds several documents, and only one can be read`);
   if (!document) return '';
   return JSON.stringify(new Reader(limits).read(document, 0).value, exactIntegers) ?? '';
@@ -102,7 +102,7 @@ async function tokensOf(text: string, lines: LineCounter): Promise<CST.Token[]> 
     tokens.push(...parser.next(lexeme));
     lexemes += 1;
     if (lexemes > lexemeLimit) throw tooLarge('it has too many words and marks for YAML');
-    if (lexemes % sliceLexemes === 0) await breathe();
+    if (lexemes % sliceLexemes === 0) await yieldToEventLoop();
   }
   tokens.push(...parser.end());
   return tokens;

@@ -4,7 +4,7 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { tenantAccount } from '../kinds/well-known.ts';
 import { missingAccount } from '../lifecycle/attempts.ts';
-import { isOutOfSight } from '../lifecycle/holds.ts';
+import { isUnwatched } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, phaseOf } from '../lifecycle/phases.ts';
 import { hasMoved } from '../plan/endpoint-use.ts';
 import { leftoverAt, needsConfiguration } from '../render/render.ts';
@@ -94,7 +94,7 @@ function submitDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[]
   const account = missingAccount(workflow);
   const lacksAccount = account === tenantAccount && !view.hasTenantAccount(workflow.metadata.namespace ?? '');
   const conflicts = view.conflictsOf(workflow);
-  const decision = decideSubmission({ workflow, running, rivals: conflicts, lacksAccount, now });
+  const decision = decideSubmission({ workflow, running, conflicting: conflicts, lacksAccount, now });
   const state = running === undefined ? '' : ` (${stateOf(running)})`;
   switch (decision.action) {
     case 'none':
@@ -128,7 +128,7 @@ function startDuties(
   const why = `attempt ${status.attempts}`;
   const account = missingAccount(workflow);
   const isSeen = account === undefined || account === tenantAccount;
-  if (isOutOfSight(waitReason) || !isSeen) {
+  if (isUnwatched(waitReason) || !isSeen) {
     const given = view.hasTenantAccount(metadata.namespace ?? '') ? 'given' : 'not given';
     const order = view.order(ownerOfKind(workflow, 'Order')?.uid ?? '');
     const asked = [metadata.generation, order?.metadata.generation, order && view.planOf(order).inputs].join(

@@ -8,13 +8,13 @@ import {
   artifactIdOf,
   childSelector,
   compareAge,
+  conflictSelectors,
   contentOf,
   endpointsUsed,
   identityFields,
   keyOf,
   likenessOf,
   policyFields,
-  rivalSelectors,
   versionKey,
   versionsAmong,
   withDefaults,
@@ -152,12 +152,12 @@ describe('versions', () => {
   it('carry the id of their artifact and the uid of their Order', () => {
     expect(artifactIdOf(workflow)).toBe(planned?.id);
     expect(childSelector(of)).toBe(`${labels.order}=order-uid`);
-    expect(rivalSelectors(workflow)).toEqual([
+    expect(conflictSelectors(workflow)).toEqual([
       `${labels.artifact}=${planned?.id},${labels.order}=order-uid`,
       `${labels.target}=${workflow.metadata.labels?.[labels.target]}`,
     ]);
     const { labels: _, ...metadata } = workflow.metadata;
-    expect(rivalSelectors({ ...workflow, metadata })).toEqual([]);
+    expect(conflictSelectors({ ...workflow, metadata })).toEqual([]);
     expect(artifactIdOf({ metadata })).toBeUndefined();
   });
 

@@ -118,7 +118,7 @@ export function childSelector(order: Pick<Order, 'metadata'>): string {
  * Returns selectors for the ArtifactWorkflows that must not run beside this one, itself included: the versions of its artifact, and
  * every writer to its target, of any Order. Empty for an ArtifactWorkflow made by hand without labels.
  */
-export function rivalSelectors({ metadata }: ArtifactWorkflow): string[] {
+export function conflictSelectors({ metadata }: ArtifactWorkflow): string[] {
   const { [labels.artifact]: id, [labels.order]: order, [labels.target]: target } = metadata.labels ?? {};
   return [
     ...(id === undefined || order === undefined ? [] : [`${labels.artifact}=${id},${labels.order}=${order}`]),

@@ -3,7 +3,7 @@
  * says what each reason means and what to do, and a test compares the two.
  *
  * `wrong`: can never be transferred as written, and is Invalid at once. `absent`: an input is missing that may appear in a moment.
- * `refused`: something refuses a request. Both are Pending for `patienceMs`, then Invalid. `waits`: continues by itself, and is Pending.
+ * `refused`: something refuses a request. Both are Pending for `gracePeriodMs`, then Invalid. `waits`: continues by itself, and is Pending.
  */
 export const holdReasons = {
   EndpointMissing: 'absent',
@@ -59,11 +59,11 @@ export const schedulesOff: Hold = {
 };
 
 /** Grace period for an absent input before its artifact is Invalid: a set of manifests may be applied in any order. */
-export const patienceMs = 10_000;
+export const gracePeriodMs = 10_000;
 
 /** Returns when the grace period of an absence ends; Unix milliseconds. Times are recorded in whole seconds, rounded down. */
-export function patienceEnd(since: number): number {
-  return since + patienceMs + 1_000;
+export function gracePeriodEnd(since: number): number {
+  return since + gracePeriodMs + 1_000;
 }
 
 /** True for a reason that turns Invalid when it lasts. */
@@ -72,7 +72,7 @@ export function needsPerson(reason: string | undefined): boolean {
 }
 
 /** True for a reason that ends when something changes that is not watched: a right, a quota, a policy, an account, Argo. */
-export function isOutOfSight(reason: string | undefined): boolean {
+export function isUnwatched(reason: string | undefined): boolean {
   return kindOf(reason) === 'refused' || reason === 'ArgoMissing';
 }
 
@@ -87,7 +87,7 @@ export function isWrong(reason: string | undefined): boolean {
 }
 
 /** Returns the most serious of several holds: wrong before absent, absent before waiting. */
-export function gravest(holds: readonly (Hold | undefined)[]): Hold | undefined {
+export function mostSerious(holds: readonly (Hold | undefined)[]): Hold | undefined {
   const found = (kind: HoldKind) => holds.find((one) => kindOf(one?.reason) === kind);
   return found('wrong') ?? found('absent') ?? found('waits');
 }

@@ -20,7 +20,7 @@ import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, OnChange, Order } from '../kinds/order.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';
-import { gravest, type Hold } from '../lifecycle/holds.ts';
+import { type Hold, mostSerious } from '../lifecycle/holds.ts';
 import { withSchemaDefaults } from '../schema/defaults.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -227,7 +227,7 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
   const enforcement = scope.enforcement(artifact.destination);
   const digests = [...new Set(enforcement.policies.map(({ digest }) => digest))].sort();
   const forbidden = forbiddenBy(scope, artifact, enforcement);
-  const hold = gravest([...forbidden, holdOf(scope, artifact, from, to)]);
+  const hold = mostSerious([...forbidden, holdOf(scope, artifact, from, to)]);
   if (hold) {
     const content = contentOf(order, given);
     return {
@@ -316,7 +316,7 @@ function holdOf(
     : [{ reason: 'TypeMissing', message }];
   const halfSeen =
     from.state === 'ready' && to.state === 'ready' ? halfSeenHold(from.use, to.use) : undefined;
-  return gravest([...ofEndpoints, ...ofType, halfSeen]);
+  return mostSerious([...ofEndpoints, ...ofType, halfSeen]);
 }
 
 interface Parts {

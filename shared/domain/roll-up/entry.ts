@@ -5,7 +5,7 @@ import type { ArtifactStatus } from '../kinds/order.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { isCancelDue } from '../lifecycle/attempts.ts';
 import { cancelling, going, holdOf, preparing } from '../lifecycle/current-hold.ts';
-import { type Hold, isAbsence, isWrong, needsPerson, patienceEnd } from '../lifecycle/holds.ts';
+import { gracePeriodEnd, type Hold, isAbsence, isWrong, needsPerson } from '../lifecycle/holds.ts';
 import { isFinalPhase, isStoppedByDeletion, phaseOf } from '../lifecycle/phases.ts';
 import type { CurrentVersion } from '../plan/current.ts';
 import { type Refusals, refusalFor } from '../plan/refusals.ts';
@@ -58,7 +58,7 @@ export interface EntryContext {
 
 /**
  * Returns the entry of one artifact in the Order's status. `since` is preserved while the artifact is held for the same reason; a hold that
- * needs a person turns Invalid after `patienceMs`.
+ * needs a person turns Invalid after `gracePeriodMs`.
  */
 export function entryFor(
   current: CurrentVersion,
@@ -105,7 +105,7 @@ function sinceWhen(entry: ArtifactStatus, before: ArtifactStatus | undefined, no
   const began = same ? instantOf(before?.since) : undefined;
   // Another replica of roll-up-order may have written a time in the future of this clock.
   const since = began === undefined || began > now.getTime() ? now.getTime() : began;
-  const lasts = same && (before?.phase === 'Invalid' || now.getTime() >= patienceEnd(since));
+  const lasts = same && (before?.phase === 'Invalid' || now.getTime() >= gracePeriodEnd(since));
   const isInvalid = isWrong(reason) || (needsPerson(reason) && lasts);
   return { ...entry, phase: isInvalid ? 'Invalid' : entry.phase, since: isoSeconds(since) };
 }

@@ -3,7 +3,7 @@ import { instantOf, isoSeconds, sameJson } from '#shared/base/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
 import { deliveryOf, isDeliveryOver, keptDelivery, quietAt } from '../lifecycle/delivery.ts';
-import { needsPerson, patienceEnd } from '../lifecycle/holds.ts';
+import { gracePeriodEnd, needsPerson } from '../lifecycle/holds.ts';
 import { phaseOf as artifactPhase, isDeleting } from '../lifecycle/phases.ts';
 import { type CurrentVersion, currentVersions } from '../plan/current.ts';
 import type { OrderPlan } from '../plan/plan.ts';
@@ -112,7 +112,7 @@ export function staleAt({ metadata, status = {} }: Order): number | undefined {
   const refused = deliveryOf(status.conditions);
   const waits = Object.values(status.artifactWorkflows ?? {}).map(({ phase, reason, since }) => {
     const began = phase === 'Pending' && needsPerson(reason) ? instantOf(since) : undefined;
-    return began === undefined ? Number.POSITIVE_INFINITY : patienceEnd(began);
+    return began === undefined ? Number.POSITIVE_INFINITY : gracePeriodEnd(began);
   });
   const first = Math.min(...waits, refused === undefined ? Number.POSITIVE_INFINITY : quietAt(refused));
   return Number.isFinite(first) ? first : undefined;

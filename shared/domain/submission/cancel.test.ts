@@ -20,7 +20,7 @@ function cancelled(status: ArtifactWorkflowStatus, spec: Partial<ArtifactWorkflo
 }
 
 function decide(workflow: ArtifactWorkflow, running?: Workflow | CronWorkflow): Submission {
-  return decideSubmission({ workflow, running, rivals: [], now });
+  return decideSubmission({ workflow, running, conflicting: [], now });
 }
 
 function running(workflow: ArtifactWorkflow, askedMsAgo?: number): Workflow {

@@ -26,7 +26,9 @@ export function leavesRecord(workflow: ArtifactWorkflow): boolean {
 }
 
 /** True if a later version of the artifact exists: this one is history, and its name may be needed. */
-export function isOverwritten(workflow: ArtifactWorkflow, rivals: readonly ArtifactWorkflow[]): boolean {
+export function isOverwritten(workflow: ArtifactWorkflow, conflicting: readonly ArtifactWorkflow[]): boolean {
   const orderOf = ({ metadata }: ArtifactWorkflow) => metadata.labels?.[labels.order];
-  return rivals.some((rival) => orderOf(rival) === orderOf(workflow) && compareRevision(rival, workflow) > 0);
+  return conflicting.some(
+    (other) => orderOf(other) === orderOf(workflow) && compareRevision(other, workflow) > 0,
+  );
 }

@@ -3,7 +3,7 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { labels } from '../kinds/well-known.ts';
 import { missingAccount, nextAttemptMs, owesAttempt, rerunRequested } from '../lifecycle/attempts.ts';
-import { isOutOfSight } from '../lifecycle/holds.ts';
+import { isUnwatched } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isHeld, phaseOf } from '../lifecycle/phases.ts';
 
 /**
@@ -20,7 +20,7 @@ export type Turn =
  * the line. A run that merely cannot be seen, because rights were withdrawn, is not refused.
  */
 export function isRefused(workflow: ArtifactWorkflow): boolean {
-  if (!isOutOfSight(workflow.status?.waitReason) && missingAccount(workflow) === undefined) return false;
+  if (!isUnwatched(workflow.status?.waitReason) && missingAccount(workflow) === undefined) return false;
   return phaseOf(workflow) === 'Pending' || owesAttempt(workflow);
 }
 

@@ -10,10 +10,9 @@ import { planOrder } from '../plan/plan.ts';
 import { endpoint } from '../testing/objects.ts';
 import { broken, done, image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { startSelectors } from './place.ts';
-import { unreleased } from './release.ts';
 import { stopGraceMs } from './stopped.ts';
 import { decideSubmission, needsRunning, type Submission } from './submission.ts';
-import { workflowFor } from './workflow.ts';
+import { unreleased, workflowFor } from './workflow.ts';
 
 const rendered: ArtifactWorkflowStatus = { configSecret: { name: 'config' } };
 
@@ -28,7 +27,7 @@ function made(
 }
 
 function decide(workflow: ArtifactWorkflow, running?: Workflow | CronWorkflow, more = {}): Submission {
-  return decideSubmission({ workflow, running, rivals: [], now, ...more });
+  return decideSubmission({ workflow, running, conflicting: [], now, ...more });
 }
 
 const submitted = (workflow: ArtifactWorkflow): ArtifactWorkflowStatus => ({
@@ -251,14 +250,14 @@ describe('decideSubmission', () => {
       ['has ended', sibling({ workflowRef, ...done }), 'create'],
       ['has failed', sibling({ workflowRef, ...broken }), 'create'],
     ])('does the right thing while the other %s', (_, other, action) => {
-      expect(decide(made(), undefined, { rivals: [other] }).action).toBe(action);
+      expect(decide(made(), undefined, { conflicting: [other] }).action).toBe(action);
     });
 
     it('says what to do where the other one is suspended before it began', () => {
       const asleep = { ...sibling({}), spec: { ...made().spec, suspend: true } };
       const message =
         'ArtifactWorkflow "older", which writes to the same place, comes first and is suspended: resume its Order, or delete it';
-      expect(decide(made(), undefined, { rivals: [asleep] })).toMatchObject({ action: 'wait', message });
+      expect(decide(made(), undefined, { conflicting: [asleep] })).toMatchObject({ action: 'wait', message });
     });
 
     it.each<[string, ArtifactWorkflowStatus, string]>([
@@ -274,7 +273,7 @@ describe('decideSubmission', () => {
       ],
     ])('says why the other one, which goes first, cannot start: %s', (_, status, why) => {
       const message = `ArtifactWorkflow "older", which writes to the same place, comes first and cannot start: ${why}`;
-      expect(decide(made(), undefined, { rivals: [sibling(status)] })).toMatchObject({
+      expect(decide(made(), undefined, { conflicting: [sibling(status)] })).toMatchObject({
         action: 'wait',
         status: { waitReason: 'PlaceInUse', waitMessage: message },
       });
@@ -297,7 +296,7 @@ describe('decideSubmission', () => {
       const other = stored(written('two', endpoint('to', { remoteURL }), same), rendered);
       const selectors = startSelectors({ ...other, spec: { ...other.spec, revision: 1 } });
       expect(selectors).toEqual([`${labels.target}=${running.metadata.labels?.[labels.target]}`]);
-      expect(decide(other, undefined, { rivals: [running] })).toMatchObject({
+      expect(decide(other, undefined, { conflicting: [running] })).toMatchObject({
         action: 'wait',
         status: { waitReason: 'PlaceInUse' },
       });
@@ -338,7 +337,11 @@ class World {
     if (what === 'delete') this.objects[index] = deleting(workflow);
     else if (what === 'end') this.end(index, workflow);
     else
-      this.carryOut(index, workflow, decide(workflow, this.argo.get(name), { rivals: this.others(index) }));
+      this.carryOut(
+        index,
+        workflow,
+        decide(workflow, this.argo.get(name), { conflicting: this.others(index) }),
+      );
     const running = [...this.argo.values()].filter(({ status }) => status?.phase === 'Running');
     this.most = Math.max(this.most, running.length);
   }

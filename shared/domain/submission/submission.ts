@@ -10,20 +10,18 @@ import {
   rerunRequested,
   retryAnswered,
 } from '../lifecycle/attempts.ts';
-import { type Hold, type HoldReason, isOutOfSight } from '../lifecycle/holds.ts';
+import { type Hold, type HoldReason, isUnwatched } from '../lifecycle/holds.ts';
 import { isDeleting, isHeld } from '../lifecycle/phases.ts';
-import { isAhead, mayStart, placeInUse } from './place.ts';
-import { isUnreleased, unreleased } from './release.ts';
-import { overwrittenBy } from './sharing.ts';
+import { isAhead, mayStart, overwrittenBy, placeInUse } from './place.ts';
 import { lostRuns, recentlyStoppedRuns, stopBegan, stopGraceMs, stoppedRuns } from './stopped.ts';
-import { type WorkflowOptions, workflowFor } from './workflow.ts';
+import { isUnreleased, unreleased, type WorkflowOptions, workflowFor } from './workflow.ts';
 
 export interface SubmissionInputs {
   workflow: ArtifactWorkflow;
   /** The Argo object that `currentWorkflow` names, if it exists. */
   running: Workflow | CronWorkflow | undefined;
-  /** The ArtifactWorkflows that must not run beside it (`rivalSelectors`); may include `workflow`. */
-  rivals: readonly ArtifactWorkflow[];
+  /** The ArtifactWorkflows that must not run beside it (`conflictSelectors`); may include `workflow`. */
+  conflicting: readonly ArtifactWorkflow[];
   /** True while the ServiceAccount whose absence ended the last attempt does not exist. */
   lacksAccount?: boolean;
   now: Date;
@@ -41,9 +39,9 @@ export type Submission =
       after: string[];
       /** Of another Order, whose result is overwritten. */
       overwritten: ArtifactWorkflow | undefined;
-      /** Rivals whose start may be in flight: `told` is written to the status of each first, guarded by its resourceVersion. */
-      tell: ArtifactWorkflow[];
-      told: StatusPatch;
+      /** Workflows whose start may be in flight: `competingStatus` is written to the status of each first, guarded by its resourceVersion. */
+      competing: ArtifactWorkflow[];
+      competingStatus: StatusPatch;
     }
   /** Release the Argo object if the ArtifactWorkflow is unchanged; or suspend or resume a schedule. */
   | { action: 'release'; object: Workflow | CronWorkflow; suspend: boolean }
@@ -184,13 +182,13 @@ function decideNextAttempt(inputs: SubmissionInputs): Submission {
 }
 
 function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number): Submission {
-  const { workflow, rivals, options } = inputs;
+  const { workflow, conflicting, options } = inputs;
   const { spec, status = {}, metadata } = workflow;
   if (spec.suspend === true) return { action: 'wait', message: 'suspended' };
   if (inputs.lacksAccount) return { action: 'wait', message: 'its ServiceAccount does not exist' };
   // render-secret removes the Secret and this field after the last attempt; a rerun renders the Secret again.
   if (!status.configSecret) return { action: 'wait', message: 'its configuration has not been rendered yet' };
-  const ahead = rivals.find((rival) => isAhead(rival, workflow));
+  const ahead = conflicting.find((other) => isAhead(other, workflow));
   if (ahead) return waitFor(workflow, placeInUse(ahead));
   const rerun = rerunAt ?? (status.workflowRef ? status.workflowRef.rerunAt : retryAnswered(workflow));
   const reference = {
@@ -200,11 +198,14 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
   return {
     action: 'create',
     object: unreleased(workflowFor(workflow, attempt, options)),
-    overwritten: overwrittenBy(workflow, rivals),
-    tell: rivals.filter((rival) => mayStart(rival, workflow)),
-    told: { waitReason: 'PlaceInUse', waitMessage: placeInUse(workflow).message },
+    overwritten: overwrittenBy(workflow, conflicting),
+    competing: conflicting.filter((other) => mayStart(other, workflow)),
+    competingStatus: { waitReason: 'PlaceInUse', waitMessage: placeInUse(workflow).message },
     after: [
-      ...new Set([...lostRuns(workflow, attempt), ...recentlyStoppedRuns([workflow, ...rivals], inputs.now)]),
+      ...new Set([
+        ...lostRuns(workflow, attempt),
+        ...recentlyStoppedRuns([workflow, ...conflicting], inputs.now),
+      ]),
     ],
     status: {
       workflowRef: reference,
@@ -212,7 +213,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
       ...(status.nextAttemptTime === undefined ? {} : { nextAttemptTime: null }),
       ...(status.stopSince === undefined ? {} : { stopSince: null }),
       // Its turn has come. A refusal stays recorded until the Workflow exists: a lasting refusal must not flicker with each retry.
-      ...(status.waitReason === undefined || isOutOfSight(status.waitReason)
+      ...(status.waitReason === undefined || isUnwatched(status.waitReason)
         ? {}
         : { waitReason: null, waitMessage: null }),
     },

@@ -4,8 +4,7 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import { absentSecretName, labels } from '../kinds/well-known.ts';
 import { planOrder } from '../plan/plan.ts';
 import { image, inputs, order, stored } from '../testing/plan-objects.ts';
-import { unreleased } from './release.ts';
-import { workflowFor } from './workflow.ts';
+import { unreleased, workflowFor } from './workflow.ts';
 
 function made(spec: Partial<ArtifactWorkflow['spec']> = {}): ArtifactWorkflow {
   const [planned] = planOrder(order([image('a')]), inputs()).artifacts;

@@ -4,7 +4,7 @@ import type { CronWorkflow, Workflow, WorkflowSpec } from '../kinds/argo.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Parameter } from '../kinds/common.ts';
 import { argoApiVersion } from '../kinds/refs.ts';
-import { absentSecretName, labels } from '../kinds/well-known.ts';
+import { absentSecretName, annotations, labels } from '../kinds/well-known.ts';
 
 /** Finished Workflows are kept for a day: results are copied to the ArtifactWorkflow, and an outage of ARC may take a while. */
 const keepFinishedSeconds = 86_400;
@@ -97,5 +97,35 @@ function specFor({ spec, metadata, status }: ArtifactWorkflow): WorkflowSpec {
     workflowTemplateRef: clusterScope === true ? { name, clusterScope } : { name },
     arguments: { parameters: [...given, ...ours] },
     ttlStrategy: { secondsAfterCompletion: keepFinishedSeconds },
+  };
+}
+
+/**
+ * Returns an Argo object in suspended form. It is released when its ArtifactWorkflow, read again after the creation, is unchanged. A creation
+ * that arrives late, after its ArtifactWorkflow was stopped or deleted, therefore never runs: nobody releases the object, and the garbage
+ * collector removes it. Argo starts no pod of a suspended Workflow and no run of a suspended CronWorkflow.
+ */
+export function unreleased<T extends Workflow | CronWorkflow>(object: T): T {
+  const marks = { ...object.metadata.annotations, [annotations.unreleased]: 'true' };
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: marks },
+    spec: { ...object.spec, suspend: true },
+  };
+}
+
+/** True until the object is released. A suspension without our annotation was made by a person and is left alone. */
+export function isUnreleased({ metadata, spec }: Workflow | CronWorkflow): boolean {
+  return spec.suspend === true && metadata.annotations?.[annotations.unreleased] !== undefined;
+}
+
+/**
+ * Returns the merge patch that releases the object; a schedule may stay suspended. Without resourceVersion, because Argo writes a status at any
+ * time: the removal of an unreleased Workflow is guarded by resourceVersion instead.
+ */
+export function releasePatch(suspend: boolean) {
+  return {
+    metadata: { annotations: { [annotations.unreleased]: null } },
+    spec: { suspend: suspend || null },
   };
 }

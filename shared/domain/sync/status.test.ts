@@ -5,8 +5,7 @@ import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact
 import { currentWorkflow } from '../lifecycle/attempts.ts';
 import { hasEnded, phaseOf } from '../lifecycle/phases.ts';
 import { planOrder } from '../plan/plan.ts';
-import { unreleased } from '../submission/release.ts';
-import { workflowFor } from '../submission/workflow.ts';
+import { unreleased, workflowFor } from '../submission/workflow.ts';
 import { image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { parseProgress } from './progress.ts';
 import { syncedStatus } from './status.ts';

@@ -8,7 +8,7 @@ import { deliveryOf, isDeliveryOver, keptDelivery, quietAt, withoutDelivery } fr
 import { schedulesOff } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { transition } from '../lifecycle/transition.ts';
-import { isUnreleased } from '../submission/release.ts';
+import { isUnreleased } from '../submission/workflow.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
 import { maskCredentials } from '../values/mask.ts';
 import { brief, cut } from '../values/text.ts';

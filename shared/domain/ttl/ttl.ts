@@ -8,7 +8,7 @@ import { forceTime } from '../plan/effective.ts';
 import { parseDuration } from '../values/duration.ts';
 
 /** Maximum delay of a roll-up. */
-const rollUpPatienceMs = 600_000;
+const longestRollUpDelayMs = 600_000;
 
 /** Returns when to delete an Order: `spec.ttl` after its creation or the last force, whatever its state. undefined: never. */
 export function orderExpiry(order: Order): Date | undefined {
@@ -38,7 +38,7 @@ export function artifactWorkflowExpiry(
   const entry = entries[keyOf(workflow)];
   if (entry) return entry.completionTime === undefined ? undefined : due;
   // Either history, or a version that the next roll-up will record: wait until that roll-up must have happened.
-  const settled = Date.parse(workflow.status?.completionTime ?? '') + rollUpPatienceMs;
+  const settled = Date.parse(workflow.status?.completionTime ?? '') + longestRollUpDelayMs;
   return new Date(Math.max(due.getTime(), settled));
 }
 

@@ -1,4 +1,4 @@
-import { breathe, createBackoff, pause, steadyClock } from '#shared/base/async';
+import { createBackoff, pause, steadyClock, yieldToEventLoop } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import type { KubeObject } from '#shared/base/meta';
 import type { Kind, KubeClient, Selection } from './client.ts';
@@ -113,7 +113,7 @@ export function listWatch<T extends KubeObject, K = T>(
   const take = async (changes: Change<T, K>[]) => {
     emit(changes);
     looks += 1;
-    if (looks % looksAtOnce === 0) await breathe();
+    if (looks % looksAtOnce === 0) await yieldToEventLoop();
   };
 
   let limit = pageSize;

@@ -1,7 +1,7 @@
 /** The watch-bridge as it leads in a cluster, without the election, which needs a Lease. It tells over IPC when it is ready, and how deep its queue is. */
 
 import { createLogger, createMetrics } from '#shared/base/telemetry';
-import { keepHeapSmall } from '#shared/conduit/runtime';
+import { limitHeapGrowth } from '#shared/conduit/runtime';
 import { createKubeClient, programAccess } from '#shared/kubernetes/client';
 import { startBridge } from '../../../functions/watch-bridge/index.ts';
 
@@ -16,7 +16,7 @@ export interface BridgeState {
   external: number;
 }
 
-keepHeapSmall();
+limitHeapGrowth();
 const control = new AbortController();
 process.on('disconnect', () => control.abort());
 const { ARC_API_SERVER: server = '', ARC_TOKEN_FILE, K_SINK = '' } = process.env;

@@ -5,7 +5,7 @@ import { registryTools } from '../../fixtures/image/registry-tools.ts';
 import { progress } from '../measure/report.ts';
 import { type Case, measureCase } from './case.ts';
 import type { Shape } from './images.ts';
-import { findRivals } from './rivals.ts';
+import { findOtherTools } from './other-tools.ts';
 import { openWorkers } from './worker.ts';
 
 const mebibyte = 1024 * 1024;
@@ -31,7 +31,7 @@ const cases: Readonly<Record<string, Case & { onlyAsked?: boolean }>> = {
 
 /**
  * Copies between two registries of the CNCF distribution over loopback, by turns: the worker's bundle as a process for each, or one for all,
- * and every rival that is found. `asked`: names of cases, and `--rounds=N`.
+ * and every other tool that is found. `asked`: names of cases, and `--rounds=N`.
  */
 export async function benchTransfer(asked: readonly string[]): Promise<void> {
   const folder = registryTools();
@@ -49,8 +49,8 @@ export async function benchTransfer(asked: readonly string[]): Promise<void> {
   try {
     for (const [name, { onlyAsked, ...each }] of Object.entries(cases)) {
       if (names.length > 0 ? !names.includes(name) : onlyAsked === true) continue;
-      const rivals = await findRivals(folder, each.shape.platforms !== undefined);
-      const tools = new Map([['ours', each.pool === true ? workers.pool : workers.cold], ...rivals]);
+      const others = await findOtherTools(folder, each.shape.platforms !== undefined);
+      const tools = new Map([['ours', each.pool === true ? workers.pool : workers.cold], ...others]);
       await measureCase(folder, name, { ...each, rounds: Number(fewer ?? each.rounds) }, tools);
     }
   } finally {

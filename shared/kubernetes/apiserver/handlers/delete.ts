@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { breathe } from '#shared/base/async';
+import { yieldToEventLoop } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { isoSeconds } from '#shared/base/meta';
 import type { StoredItem } from '#shared/kubernetes/storage';
@@ -47,7 +47,7 @@ export async function deleteCollection(request: ResourceRequest): Promise<Respon
     if (signal.aborted) throw unfinished(deleted.length, items.length);
     const results = await Promise.all(slice.map((item) => removeIfPresent(request, item, options)));
     for (const item of results) if (item) deleted.push(item);
-    await breathe();
+    await yieldToEventLoop();
   }
   return respondList(request, deleted, metadata);
 }

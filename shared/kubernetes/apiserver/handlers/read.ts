@@ -1,4 +1,4 @@
-import { breathe, pause } from '#shared/base/async';
+import { pause, yieldToEventLoop } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import type { StoredItem, StoredList } from '#shared/kubernetes/storage';
 import { notFound } from '../errors/api-errors.ts';
@@ -140,7 +140,7 @@ async function selectPage(
       if (isSelected(definition, selected, item)) chosen.push(item);
       if (limit > 0 && chosen.length === limit) return chosen;
     }
-    await breathe();
+    await yieldToEventLoop();
   }
   return chosen;
 }

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { breathe } from '#shared/base/async';
+import { yieldToEventLoop } from '#shared/base/async';
 import type { WatchBatch } from '#shared/kubernetes/storage';
 import { toStatus } from '../errors/status.ts';
 import { itemSlices } from '../registry/item-slices.ts';
@@ -154,7 +154,7 @@ async function sendInitial(session: WatchSession): Promise<void> {
       chosen.map((item) => ({ type: 'ADDED', item, revision: item.revision })),
     );
     await out.drained();
-    await breathe();
+    await yieldToEventLoop();
     if (signal.aborted) return;
   }
   session.revision = revision;

@@ -1,4 +1,4 @@
-import { breathe } from '#shared/base/async';
+import { yieldToEventLoop } from '#shared/base/async';
 import { ArcError, bytesText } from '#shared/base/errors';
 import { applyMergePatch, isRecord } from '#shared/base/meta';
 import { bodyLimit, parseBody, parseJson } from '../codec/parse-body.ts';
@@ -106,7 +106,7 @@ async function applyOperations(
   let document: unknown = structuredClone(object);
   const costs = limitedCosts();
   for (const [index, operation] of operations.entries()) {
-    if (index % operationsAtOnce === operationsAtOnce - 1) await breathe();
+    if (index % operationsAtOnce === operationsAtOnce - 1) await yieldToEventLoop();
     try {
       document = applyOperation(document, operation, costs);
     } catch (caught) {

@@ -1,4 +1,4 @@
-import { breathe, createBackoff, pause } from '#shared/base/async';
+import { createBackoff, pause, yieldToEventLoop } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import type { Store } from '#shared/kubernetes/storage';
 import type { UsageAccount } from './usage-account.ts';
@@ -47,5 +47,5 @@ async function countAll(
   account: UsageAccount,
   signal: AbortSignal,
 ): Promise<void> {
-  await account.load(await store.list(prefix, { signal }), breathe);
+  await account.load(await store.list(prefix, { signal }), yieldToEventLoop);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { breathe } from '#shared/base/async';
+import { yieldToEventLoop } from '#shared/base/async';
 import type { User } from '../authentication/user/user.ts';
 import type { Representation } from '../codec/negotiate.ts';
 import type { FairUse } from '../fairness/limits.ts';
@@ -129,5 +129,5 @@ export async function betweenSteps({
   body,
   objectBytes,
 }: Pick<ApiRequest, 'body' | 'objectBytes'>): Promise<void> {
-  if ((body?.byteLength ?? 0) + objectBytes >= longBytes) await breathe();
+  if ((body?.byteLength ?? 0) + objectBytes >= longBytes) await yieldToEventLoop();
 }

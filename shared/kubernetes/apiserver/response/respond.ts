@@ -1,4 +1,4 @@
-import { breathe } from '#shared/base/async';
+import { yieldToEventLoop } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { jsonToYaml } from '#shared/base/yaml';
 import type { StoredItem } from '#shared/kubernetes/storage';
@@ -103,7 +103,7 @@ async function* paced(
 ): AsyncGenerator<Buffer> {
   for (const piece of made) yield bytesOf(piece);
   for (;;) {
-    await breathe();
+    await yieldToEventLoop();
     const next = more.next();
     if (next.done) return;
     yield bytesOf(next.value);

@@ -23,7 +23,7 @@ export class CredentialError extends Error {
 }
 
 /** Milliseconds that a plugin may take. After that the next request starts it again. */
-const patienceMs = 60_000;
+const gracePeriodMs = 60_000;
 /** Idle connections end after so many milliseconds: before proxies in between forget them. */
 const idleMs = 30_000;
 
@@ -128,8 +128,8 @@ function shorten(text: string): string {
 async function within<T>(work: Promise<T>, description: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const text = `cannot sign in as ${description}: no credentials within ${patienceMs / 1000} s`;
-    timer = setTimeout(() => reject(new CredentialError(text)), patienceMs);
+    const text = `cannot sign in as ${description}: no credentials within ${gracePeriodMs / 1000} s`;
+    timer = setTimeout(() => reject(new CredentialError(text)), gracePeriodMs);
   });
   try {
     return await Promise.race([work, late]);

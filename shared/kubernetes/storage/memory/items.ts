@@ -1,4 +1,4 @@
-import { breathe } from '#shared/base/async';
+import { yieldToEventLoop } from '#shared/base/async';
 import { compareKeys } from '../interface/keys.ts';
 import type { Finding, IndexedBy, StoredItem, StoreEvent } from '../interface/store.ts';
 import { ItemIndex } from './item-index.ts';
@@ -87,7 +87,7 @@ export class Items {
 
   async #fillRest(index: ItemIndex, prefix: string, from: string): Promise<void> {
     for (let start: string | undefined = from; start !== undefined; ) {
-      await breathe();
+      await yieldToEventLoop();
       start = this.#fill(index, prefix, start);
     }
   }

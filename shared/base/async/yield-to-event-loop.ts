@@ -4,7 +4,7 @@ const waiting: (() => void)[] = [];
  * Yields to the event loop; call it between the steps of a long request. Waiting callers resume one per turn of the event loop, so that many
  * long requests do not add up to one long pause.
  */
-export function breathe(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(resumeNext);
   });

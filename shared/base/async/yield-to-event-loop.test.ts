@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { breathe } from './breathe.ts';
+import { yieldToEventLoop } from './yield-to-event-loop.ts';
 
-describe('breathe', () => {
+describe('yieldToEventLoop', () => {
   it('lets one of those who wait go on in each turn of the event loop, in order', async () => {
     const seen: string[] = [];
     let ended = false;
@@ -12,7 +12,7 @@ describe('breathe', () => {
     setImmediate(tick);
     const work = async (name: string) => {
       for (let step = 0; step < 3; step += 1) {
-        await breathe();
+        await yieldToEventLoop();
         seen.push(name);
       }
     };

@@ -6,7 +6,7 @@ import v8 from 'node:v8';
  * thirds of the heap; starting a program copies page tables in proportion to the heap. V8 reads these
  * heuristics at each collection, so they may be set at run time; the limit of the heap is unchanged.
  */
-export function keepHeapSmall(): void {
+export function limitHeapGrowth(): void {
   v8.setFlagsFromString('--heap-growing-percent=50');
   v8.setFlagsFromString('--semi-space-growth-factor=1');
 }

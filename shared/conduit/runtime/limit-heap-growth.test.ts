@@ -22,10 +22,10 @@ async function largestHeap(prelude: string): Promise<number> {
   return Number(stdout.split(' ')[0]);
 }
 
-describe('keepHeapSmall', () => {
+describe('limitHeapGrowth', () => {
   it('makes a busy process smaller than one without it', async () => {
-    const file = path.join(import.meta.dirname, 'thrifty-heap.ts');
-    const thrifty = `import { keepHeapSmall } from ${JSON.stringify(file)}; keepHeapSmall();`;
-    expect(await largestHeap(thrifty)).toBeLessThan(await largestHeap(''));
+    const file = path.join(import.meta.dirname, 'limit-heap-growth.ts');
+    const limited = `import { limitHeapGrowth } from ${JSON.stringify(file)}; limitHeapGrowth();`;
+    expect(await largestHeap(limited)).toBeLessThan(await largestHeap(''));
   });
 });

@@ -22,16 +22,16 @@ const commands: Record<string, (from: string, to: string, referrers: boolean) =>
 };
 
 /** The tools found in `folder`, which `.ci/registry-tools/build.sh` has made, or in PATH. */
-export async function findRivals(folder: string, referrers: boolean): Promise<Map<string, Tool>> {
-  const rivals = new Map<string, Tool>();
+export async function findOtherTools(folder: string, referrers: boolean): Promise<Map<string, Tool>> {
+  const tools = new Map<string, Tool>();
   for (const [name, command] of Object.entries(commands)) {
     const program = await find(name, folder);
     if (program === undefined) continue;
-    rivals.set(name, (from, to, signal) =>
+    tools.set(name, (from, to, signal) =>
       measure([program, ...command(from, to, referrers)], { ...(signal && { signal }) }),
     );
   }
-  return rivals;
+  return tools;
 }
 
 async function find(name: string, folder: string): Promise<string | undefined> {
