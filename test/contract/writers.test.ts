@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { arcKinds } from '#shared/domain';
+import { arcKinds, steps } from '#shared/domain';
 import { loadManifests } from '#shared/local';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -128,6 +128,51 @@ describe('the table of writers in docs/architecture.md', () => {
     for (const name of new Set(named)) {
       const source = await readFile(path.join(root, 'functions', name, 'index.ts'), 'utf8');
       expect(source).toContain('export async function handle');
+    }
+  });
+});
+
+/** The functions that a step event calls, by step: a Trigger has the name of its function. */
+const triggers = manifests.flatMap(({ kind, metadata, spec }) => {
+  const filters = JSON.stringify((spec as { filters?: unknown } | undefined)?.filters ?? []);
+  const [, step] = /"step":"([a-z-]+)"/.exec(filters) ?? [];
+  return kind === 'Trigger' && step !== undefined ? [{ name: metadata.name, step, filters }] : [];
+});
+
+describe('the README of a function', () => {
+  const readme = async (name: string) =>
+    (await readFile(path.join(root, 'functions', name, 'README.md'), 'utf8')).replaceAll('\n', ' ');
+
+  it('is there for every step', () => {
+    expect(triggers.map(({ step }) => step).sort()).toEqual(Object.keys(steps).sort());
+  });
+
+  it.each(triggers)(
+    'of $name says that it is called for its step and kinds',
+    async ({ name, step, filters }) => {
+      const [, called = ''] = /\*\*Called for\*\*(.*?)\(\[trigger\]/.exec(await readme(name)) ?? [];
+      expect(called).toContain(`step \`${step}\``);
+      const kinds = ['Order', 'ArtifactWorkflow', 'Endpoint'];
+      expect(kinds.filter((kind) => new RegExp(`\\b${kind}\\b`).test(called))).toEqual(
+        kinds.filter((kind) => filters.includes(`"kind":"${kind}"`)),
+      );
+    },
+  );
+
+  it.each(triggers)('of $name names every status field that it writes, and no other', async ({ name }) => {
+    const [, writes = ''] = /\*\*Writes\*\*(.*?)\*\*How it behaves/.exec(await readme(name)) ?? [];
+    const rows = table.filter(({ writer }) => writer === name);
+    const fields = (kind: string) =>
+      rows
+        .filter((row) => row.kind === kind)
+        .flatMap((row) => row.fields.filter((field) => field.startsWith('status')));
+    for (const { kind } of kindsWithStatus) {
+      const [, listed] = new RegExp(`\`${kind}\\.status((?:\\.\\w+)?\`.*?)(?= - |$)`).exec(writes) ?? [];
+      const named = [...(listed ?? '').matchAll(/\.?(\w+)`/g)].map(([, field]) => `status.${field}`);
+      const wanted = fields(kind).filter((field) => field !== 'status');
+      const whole = fields(kind).includes('status');
+      expect(listed !== undefined, `${kind}.status`).toBe(whole || wanted.length > 0);
+      if (!whole) expect(named.sort()).toEqual(wanted.sort());
     }
   });
 });
