@@ -36,7 +36,6 @@ export type {
   ArtifactWorkflowStatus,
   EndpointRef,
   TransferResults,
-  WorkflowPhase,
   WorkflowReference,
 } from './kinds/artifact-workflow.ts';
 export type {
@@ -57,10 +56,10 @@ export type {
   OnChange,
   Order,
   OrderCounts,
-  OrderPhase,
   OrderSpec,
   OrderStatus,
 } from './kinds/order.ts';
+export { type OrderPhase, orderPhases, type WorkflowPhase, workflowPhases } from './kinds/phases.ts';
 export * from './kinds/refs.ts';
 export { mayBe, type Side } from './kinds/usage.ts';
 export { annotations, bundleType, finalizers, jobKey, labels, tenantAccount } from './kinds/well-known.ts';
@@ -73,7 +72,7 @@ export {
 export { deliveredCondition, undelivered, wakeRefused } from './lifecycle/delivery.ts';
 export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
 export { gracePeriodMs, type Hold, type HoldReason, holdReasons, needsPerson } from './lifecycle/holds.ts';
-export { hasEnded, isDeleting, phaseOf } from './lifecycle/phases.ts';
+export { hasEnded, isDeleting, isFinalPhase, phaseOf } from './lifecycle/phases.ts';
 export { transition } from './lifecycle/transition.ts';
 export { completedByHand, type ShortForm } from './plan/by-hand.ts';
 export { type Rerun, rerunsIn } from './plan/cause.ts';

@@ -8,6 +8,7 @@ import {
   type ArtifactWorkflow,
   hasEnded,
   isAnnounced,
+  isFinalPhase,
   isOn,
   keyOf,
   type Order,
@@ -57,8 +58,6 @@ interface Noted {
   yieldUntil?: number;
 }
 
-/** Phases in an Order's status that the ArtifactWorkflow shows as well, or is about to. */
-const ends: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Error', 'Stopped', 'Cancelled']);
 /** Orders whose events are delivered concurrently: a slow subscriber may hold up each of them. */
 const parallel = 8;
 /** Objects processed before yielding to the event loop. */
@@ -200,7 +199,7 @@ export class Announcer {
     return this.#options.view.childrenOf(order).every((child) => {
       const phase = shown[keyOf(child)]?.phase;
       // An Invalid artifact that waits for a person has no end.
-      return phase === undefined || !ends.has(phase) || hasEnded(child);
+      return !isFinalPhase(phase) || hasEnded(child);
     });
   }
 

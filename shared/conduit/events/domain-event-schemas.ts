@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { OrderPhase, WorkflowPhase } from '#shared/domain';
+import { type OrderPhase, orderPhases, type WorkflowPhase, workflowPhases } from '#shared/domain';
 import { longestEventDigest, longestEventMessage, longestEventName } from './limits.ts';
 
 const name = (what: string) => z.string().max(longestEventName).describe(what);
@@ -23,7 +23,7 @@ const orderData = z.object({
   name: name('Name of the Order.'),
   uid,
   generation: count('Generation of the spec that this speaks about.'),
-  phase: orderPhase(['Pending', 'Running', 'Suspended', 'Scheduled', 'Succeeded', 'Failed', 'Cancelled']),
+  phase: orderPhase(orderPhases),
   message,
   counts: z
     .object({
@@ -54,17 +54,7 @@ const artifactData = z.object({
   destination: name('Name of the Endpoint that it goes to.').optional(),
   attempt: z.int().min(1).describe('Which attempt this is, from 1.'),
   scheduledTime: time('Of a run of a schedule: when it was due.').optional(),
-  phase: artifactPhase([
-    'Pending',
-    'Queued',
-    'Running',
-    'Succeeded',
-    'Failed',
-    'Error',
-    'Active',
-    'Stopped',
-    'Cancelled',
-  ]),
+  phase: artifactPhase(workflowPhases),
   message,
   digest: z
     .string()

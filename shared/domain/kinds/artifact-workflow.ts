@@ -12,6 +12,7 @@ import {
   workflowTemplateRef,
 } from './common.ts';
 import type { ObjectOf } from './meta.ts';
+import { workflowPhases } from './phases.ts';
 
 /** An Endpoint in the state that an ArtifactWorkflow was made for. */
 export type EndpointRef = z.infer<ReturnType<typeof endpointRef>>;
@@ -151,19 +152,6 @@ const results = z.object({
     .meta({ 'x-kubernetes-list-type': 'atomic' }),
 });
 
-export type WorkflowPhase = z.infer<typeof phase>;
-const phase = z.enum([
-  'Pending',
-  'Queued',
-  'Running',
-  'Succeeded',
-  'Failed',
-  'Error',
-  'Active',
-  'Stopped',
-  'Cancelled',
-]);
-
 /** The current Workflow or CronWorkflow of this object. Written before the Workflow is created, so that no crash loses it. */
 export type WorkflowReference = z.infer<typeof workflowRef>;
 const workflowRef = z.object({
@@ -175,7 +163,10 @@ const workflowRef = z.object({
 
 export type ArtifactWorkflowStatus = z.infer<typeof status>;
 const status = z.object({
-  phase: phase.exactOptional().describe('Where the attempt in force stands; Active for one on a schedule.'),
+  phase: z
+    .enum(workflowPhases)
+    .exactOptional()
+    .describe('Where the attempt in force stands; Active for one on a schedule.'),
   message: z.string().exactOptional().describe('The reason for the phase, in a sentence.'),
   startTime: z.string().exactOptional().describe('When the attempt started.'),
   completionTime: z.string().exactOptional().describe('When the attempt ended.'),

@@ -10,6 +10,7 @@ import {
   retry,
 } from './common.ts';
 import type { ObjectOf } from './meta.ts';
+import { orderPhases } from './phases.ts';
 
 /** One artifact to transfer. `srcRef`, `dstRef` and `cron` default to the Order's defaults. */
 export type Artifact = z.infer<typeof artifact>;
@@ -113,13 +114,9 @@ const artifactStatus = z.object({
 });
 
 export type OrderStatus = z.infer<typeof status>;
-export type OrderPhase = NonNullable<OrderStatus['phase']>;
 export type OrderCounts = NonNullable<OrderStatus['counts']>;
 const status = z.object({
-  phase: z
-    .enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Cancelled', 'Suspended', 'Scheduled'])
-    .exactOptional()
-    .describe('Where the Order stands as a whole.'),
+  phase: z.enum(orderPhases).exactOptional().describe('Where the Order stands as a whole.'),
   message: z.string().exactOptional().describe('The state in a sentence.'),
   counts: z
     .object({

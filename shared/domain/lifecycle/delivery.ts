@@ -1,7 +1,8 @@
 import { isoSeconds } from '#shared/base/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Condition } from '../kinds/common.ts';
-import type { Order, OrderPhase } from '../kinds/order.ts';
+import type { Order } from '../kinds/order.ts';
+import type { OrderPhase } from '../kinds/phases.ts';
 import { longestConditionMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 import { isFinished } from './attempts.ts';
@@ -50,17 +51,20 @@ export function quietAt({ lastTransitionTime }: Condition): number {
   return Date.parse(lastTransitionTime) + quietMs;
 }
 
-const phasesAtRest: ReadonlySet<OrderPhase | undefined> = new Set([
-  'Succeeded',
-  'Failed',
-  'Cancelled',
-  'Scheduled',
-  'Suspended',
-] as const);
+/** True for phases in which no step is expected soon. */
+const isAtRest = {
+  Pending: false,
+  Running: false,
+  Succeeded: true,
+  Failed: true,
+  Cancelled: true,
+  Scheduled: true,
+  Suspended: true,
+} satisfies Record<OrderPhase, boolean>;
 
 /** True when the condition may be dropped once nothing was refused for a while: the object has ended, or waits for its schedule. */
 export function isDeliveryOver(object: Order | ArtifactWorkflow): boolean {
-  if (object.kind === 'Order') return phasesAtRest.has((object as Order).status?.phase);
+  if (object.kind === 'Order') return isAtRest[(object as Order).status?.phase ?? 'Pending'];
   const workflow = object as ArtifactWorkflow;
   return isFinished(workflow) || phaseOf(workflow) === 'Active';
 }

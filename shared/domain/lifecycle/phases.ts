@@ -1,4 +1,5 @@
-import type { ArtifactWorkflow, WorkflowPhase } from '../kinds/artifact-workflow.ts';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
+import type { WorkflowPhase } from '../kinds/phases.ts';
 import { finalizers } from '../kinds/well-known.ts';
 
 /** True once the deletion of the object was requested. */
@@ -16,17 +17,24 @@ export function phaseOf({ status = {} }: ArtifactWorkflow): WorkflowPhase {
   return current ? (status.phase ?? 'Pending') : 'Pending';
 }
 
-const finalPhases: ReadonlySet<WorkflowPhase> = new Set([
-  'Succeeded',
-  'Failed',
-  'Error',
-  'Stopped',
-  'Cancelled',
-]);
+/** How an attempt in this phase has ended; undefined while it has not. A new phase has to be classified here. */
+const outcomes = {
+  Pending: undefined,
+  Queued: undefined,
+  Running: undefined,
+  Active: undefined,
+  Succeeded: 'succeeded',
+  Failed: 'failed',
+  Error: 'failed',
+  Stopped: 'stopped',
+  Cancelled: 'cancelled',
+} as const satisfies Record<WorkflowPhase, string | undefined>;
 
-/** True for a phase that ends an attempt. */
-export function isFinalPhase(phase: WorkflowPhase): boolean {
-  return finalPhases.has(phase);
+/** True for a phase that ends an attempt. Other texts, such as `Invalid` in an Order's entry, do not. */
+export function isFinalPhase(phase: string | undefined): boolean {
+  return (
+    phase !== undefined && Object.hasOwn(outcomes, phase) && outcomes[phase as WorkflowPhase] !== undefined
+  );
 }
 
 /** True if the last attempt has ended, in success or failure. A further attempt may follow: see `isFinished`. */
@@ -36,8 +44,7 @@ export function hasEnded(workflow: ArtifactWorkflow): boolean {
 
 /** True if the last attempt ended in failure. */
 export function hasFailed(workflow: ArtifactWorkflow): boolean {
-  const phase = phaseOf(workflow);
-  return phase === 'Failed' || phase === 'Error';
+  return outcomes[phaseOf(workflow)] === 'failed';
 }
 
 /** True if the last attempt transferred nothing to completion: it failed, was stopped or was cancelled. */

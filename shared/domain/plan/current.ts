@@ -7,8 +7,9 @@ import {
   versionsAmong,
 } from '../identity/artifact.ts';
 import type { Target } from '../identity/target.ts';
-import type { ArtifactWorkflow, WorkflowPhase } from '../kinds/artifact-workflow.ts';
+import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { ArtifactStatus, Order } from '../kinds/order.ts';
+import type { WorkflowPhase } from '../kinds/phases.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OrderPhase } from '../kinds/order.ts';
+import type { OrderPhase } from '../kinds/phases.ts';
+
 import { now } from '../testing/plan-objects.ts';
 import { conditionsFor } from './conditions.ts';
 

@@ -1,5 +1,6 @@
 import type { Condition } from '../kinds/common.ts';
-import type { OrderPhase } from '../kinds/order.ts';
+import type { OrderPhase } from '../kinds/phases.ts';
+
 import { transition } from '../lifecycle/transition.ts';
 
 type Verdict = Record<'Ready' | 'Reconciling' | 'Stalled', boolean>;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isoSeconds, type KubeObject } from '#shared/base/meta';
 import { fc } from '#shared/base/testing';
-import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
+import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Order, OrderStatus } from '../kinds/order.ts';
+import type { WorkflowPhase } from '../kinds/phases.ts';
 import { planOrder } from '../plan/plan.ts';
 import { broken, done, image, inputs, made, now, order, stored } from '../testing/plan-objects.ts';
 import {

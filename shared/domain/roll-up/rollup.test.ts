@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { largestObjectBytes, mergePatchBetween } from '#shared/base/meta';
 import { fc } from '#shared/base/testing';
-import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
+import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Artifact, Order, OrderStatus } from '../kinds/order.ts';
+import type { WorkflowPhase } from '../kinds/phases.ts';
 import { annotations } from '../kinds/well-known.ts';
 import { schedulesOff } from '../lifecycle/holds.ts';
 import { planOrder } from '../plan/plan.ts';

@@ -1,7 +1,8 @@
 import { printable } from '#shared/base/errors';
 import { instantOf, isoSeconds, sameJson } from '#shared/base/meta';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
-import type { ArtifactStatus, Order, OrderCounts, OrderPhase, OrderStatus } from '../kinds/order.ts';
+import type { ArtifactStatus, Order, OrderCounts, OrderStatus } from '../kinds/order.ts';
+import type { OrderPhase, WorkflowPhase } from '../kinds/phases.ts';
 import { deliveryOf, isDeliveryOver, keptDelivery, quietAt } from '../lifecycle/delivery.ts';
 import { gracePeriodEnd, needsPerson } from '../lifecycle/holds.ts';
 import { phaseOf as artifactPhase, isDeleting } from '../lifecycle/phases.ts';
@@ -142,7 +143,7 @@ function entriesOf(order: Order, current: readonly CurrentVersion[], budget: Ent
   return entries;
 }
 
-const countOf: Record<string, keyof OrderCounts> = {
+const countedAs: Readonly<Record<string, keyof OrderCounts>> = {
   Invalid: 'invalid',
   Pending: 'pending',
   Queued: 'pending',
@@ -153,7 +154,7 @@ const countOf: Record<string, keyof OrderCounts> = {
   Error: 'failed',
   Stopped: 'failed',
   Cancelled: 'cancelled',
-};
+} satisfies Record<WorkflowPhase | 'Invalid', keyof OrderCounts>;
 
 function countsOf(entries: readonly ArtifactStatus[]): OrderCounts {
   const counts: OrderCounts = {
@@ -167,7 +168,7 @@ function countsOf(entries: readonly ArtifactStatus[]): OrderCounts {
   };
   // A scheduled artifact counts as running only during a run, which shows progress.
   for (const { phase, progress } of entries) {
-    counts[phase === 'Active' && progress !== undefined ? 'running' : (countOf[phase] ?? 'pending')] += 1;
+    counts[phase === 'Active' && progress !== undefined ? 'running' : (countedAs[phase] ?? 'pending')] += 1;
   }
   return counts;
 }
@@ -227,7 +228,7 @@ interface Headline {
 /** Returns the first artifact that needs a person; without one, the first that waits. */
 function headlineOf(entries: readonly ArtifactStatus[]): Headline {
   const plights = [
-    ({ phase }: ArtifactStatus) => ['invalid', 'failed'].includes(countOf[phase] ?? ''),
+    ({ phase }: ArtifactStatus) => ['invalid', 'failed'].includes(countedAs[phase] ?? ''),
     ({ phase, message }: ArtifactStatus) => phase === 'Active' && isRunFailure(message),
     ({ reason }: ArtifactStatus) => needsPerson(reason),
     ({ reason }: ArtifactStatus) => reason !== undefined,

@@ -1,7 +1,8 @@
 import { applyMergePatch, isOwnedBy, isoSeconds, mergePatchBetween } from '#shared/base/meta';
 import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
-import type { ArtifactWorkflow, ArtifactWorkflowStatus, WorkflowPhase } from '../kinds/artifact-workflow.ts';
+import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Condition } from '../kinds/common.ts';
+import type { WorkflowPhase } from '../kinds/phases.ts';
 import { annotations, labels } from '../kinds/well-known.ts';
 import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
 import { deliveryOf, isDeliveryOver, keptDelivery, quietAt, withoutDelivery } from '../lifecycle/delivery.ts';
