@@ -3,6 +3,9 @@
  * usage: test.ts [--project unit|e2e|cluster|knative] [--related <file>] [filter ...]
  * Without `--project`: unit. `--related`: only tests that import this file, directly or by others.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
 
@@ -13,6 +16,10 @@ const { values, positionals } = parseArgs({
     related: { type: 'string' },
   },
 });
+// The temporary files of all tests, also of tests that are killed: removed at the end.
+const temporary = mkdtempSync(path.join(tmpdir(), 'arc-tests-'));
+process.env.TMPDIR = temporary;
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 const vitest = await startVitest('test', positionals, {
   watch: false,
   project: values.project,

@@ -1,11 +1,12 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { checkDocuments } from './documents.ts';
 
 async function treeOf(files: Record<string, string>): Promise<string> {
   const root = await mkdtemp(path.join(tmpdir(), 'documents-'));
+  onTestFinished(() => rm(root, { recursive: true }));
   for (const [file, text] of Object.entries(files)) {
     await mkdir(path.join(root, path.dirname(file)), { recursive: true });
     await writeFile(path.join(root, file), text);

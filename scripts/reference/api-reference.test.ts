@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { type ArcKind, arcKinds, settingsTable } from '#shared/domain';
 import { apiReference, referenceFile, staleReference } from './api-reference.ts';
@@ -67,6 +67,7 @@ describe('the API reference', () => {
 
   it('is stale when the file differs from the kinds or is missing, and says what to do', async () => {
     const root = await mkdtemp(path.join(tmpdir(), 'reference-'));
+    onTestFinished(() => rm(root, { recursive: true }));
     const problem = expect.stringContaining('run npx node scripts/api-reference.ts');
     expect(await staleReference(root)).toEqual(problem);
     await mkdir(path.join(root, 'docs'));
