@@ -1,4 +1,4 @@
-/** What a cluster would otherwise provide: a broker, an executor, the cluster's kinds, RBAC, garbage collection and a registry. */
+/** Stand-ins for what a cluster provides: a broker, an executor, the cluster's kinds, RBAC, garbage collection and a registry. */
 
 // A broker with Knative's delivery rules, wired from Trigger manifests.
 export { type Post, type PostAnswer, type SendPost, sendOverHttp } from './broker/attempt.ts';

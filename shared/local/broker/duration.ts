@@ -2,7 +2,7 @@ import { ArcError } from '#shared/base/errors';
 
 const pattern = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
 
-/** Milliseconds of an ISO 8601 duration of days and smaller (`PT0.2S`, `PT1M`, `P1DT2H`). Throws Invalid, naming `field`. */
+/** Parses an ISO 8601 duration of days and smaller units (`PT0.2S`, `PT1M`, `P1DT2H`) into milliseconds. Throws Invalid, naming `field`. */
 export function parseDuration(text: string, field: string): number {
   const match = pattern.exec(text);
   if (match === null || text.endsWith('P') || text.endsWith('T')) {

@@ -3,7 +3,7 @@ import type { Owner } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 
-/** A CloudEvent as the broker carries it: attributes as text (datacontenttype among them), data as the bytes it came in. */
+/** A CloudEvent as the broker carries it: attributes as text (including datacontenttype), data as the received bytes. */
 export interface BrokerEvent {
   attributes: Readonly<Record<string, string>>;
   data: Buffer | undefined;
@@ -13,8 +13,8 @@ const attributeName = /^[a-z0-9]{1,64}$/;
 const required = ['id', 'source', 'specversion', 'type'] as const;
 
 /**
- * Reads a CloudEvent 1.0 in binary or structured mode (CloudEvents HTTP binding 1.0). undefined when the message is none:
- * it has the headers of neither mode. Throws BadRequest, naming the attribute, when it claims to be one and is malformed.
+ * Parses a CloudEvent 1.0 in binary or structured mode (CloudEvents HTTP binding 1.0). Returns undefined for a message in neither mode.
+ * Throws BadRequest, naming the attribute, for a malformed event.
  */
 export function readEvent(headers: IncomingHttpHeaders, body: Buffer): BrokerEvent | undefined {
   const contentType = headers['content-type'] ?? '';
@@ -51,7 +51,7 @@ function readStructured(body: Buffer): BrokerEvent {
   }
   if (typeof encoded === 'string') return { attributes, data: Buffer.from(encoded, 'base64') };
   if (data === undefined) return { attributes, data: undefined };
-  // JSON data is carried as JSON; the default content type of the JSON format says so (section 3.1 of it).
+  // JSON data is carried as JSON: the default content type of the JSON format (its section 3.1).
   const type = attributes.datacontenttype ?? 'application/json';
   attributes.datacontenttype = type;
   const isText = typeof data === 'string' && !/[/+]json\b/i.test(type);
@@ -74,12 +74,12 @@ function checked(event: BrokerEvent): BrokerEvent {
   return event;
 }
 
-/** Whose event it is, by the extensions of ARC's events; events without them are of one owner. */
+/** Returns the owner of an event, from the extensions of ARC's events; events without them share one owner. */
 export function ownerOf({ attributes }: BrokerEvent): Owner {
   return { namespace: attributes.namespace ?? '', order: attributes.partitionkey ?? '' };
 }
 
-/** The headers of the event in binary mode. All but printable ASCII is percent-encoded, as the binding requires. */
+/** Returns the headers of the event in binary mode, percent-encoded as the binding requires. */
 export function eventHeaders(event: BrokerEvent): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(event.attributes)) {
@@ -89,7 +89,7 @@ export function eventHeaders(event: BrokerEvent): Record<string, string> {
   return headers;
 }
 
-/** The same event with these attributes set, or removed where the value is undefined. */
+/** Returns the event with these attributes set, or removed where the value is undefined. */
 export function withAttributes(event: BrokerEvent, changes: Record<string, string | undefined>): BrokerEvent {
   const attributes: Record<string, string> = { ...event.attributes };
   for (const [name, value] of Object.entries(changes)) {

@@ -1,7 +1,7 @@
 /** The attributes and extensions of an event, as text. */
 export type Attributes = Readonly<Record<string, string>>;
 
-/** One expression of `Trigger.spec.filters`; exactly one of the dialects is given. */
+/** One expression of `Trigger.spec.filters`; exactly one dialect is set. */
 export type Filter =
   | { exact: Attributes }
   | { prefix: Attributes }
@@ -11,8 +11,8 @@ export type Filter =
   | { not: Filter };
 
 /**
- * Knative's subscriptions dialects: case-sensitive, over attributes and extensions only; an absent attribute matches
- * nothing, so that `not` of it matches. An empty `all` passes; an empty `any` matches nothing.
+ * Evaluates Knative's subscription dialects: case-sensitive, over attributes and extensions only. An absent attribute matches
+ * nothing, so `not` of it matches. An empty `all` matches; an empty `any` does not.
  */
 export function matches(filter: Filter, event: Attributes): boolean {
   if ('exact' in filter) return every(filter.exact, event, (value, wanted) => value === wanted);

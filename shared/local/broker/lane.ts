@@ -7,16 +7,16 @@ import { type Filter, matches } from './filter.ts';
 import { createSharedCapacity } from './shared-capacity.ts';
 import type { Destination, Trigger } from './trigger.ts';
 
-/** One Trigger at work: what it wants, and the events on their way to its subscriber, in turns by namespace and Order. */
+/** The deliveries of one Trigger to its subscriber, in turns by namespace and Order. */
 export interface Lane {
   trigger: Trigger;
   wants(event: BrokerEvent): boolean;
-  /** False: the queue is full, or the namespace of the event has its share of it. */
+  /** False if the queue is full, or the namespace of the event has used its share. */
   hasRoom(event: BrokerEvent): boolean;
   /** Resolves when the event was delivered, or has become a dead letter. */
   push(event: BrokerEvent): Promise<void>;
   depth(): number;
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
 }
 
@@ -30,16 +30,16 @@ export interface LaneOptions {
   signal: AbortSignal;
   send?: SendPost | undefined;
   log: Logger;
-  /** Takes a reply back into the broker; false when there is no room, which fails the delivery. */
+  /** Passes a reply to the broker; false without room, which fails the delivery. */
   reply(event: BrokerEvent, cause: BrokerEvent): boolean;
-  /** Counts what became of deliveries: delivered, dead_lettered, dropped. */
+  /** Counts the results of deliveries: delivered, dead_lettered, dropped. */
   count(result: 'delivered' | 'dead_lettered' | 'dropped'): void;
 }
 
 /** The extension that counts reply hops; subscribers never see it. */
 export const ttlExtension = 'knativebrokerttl';
 
-/** Longest piece of an answer that travels with a dead letter, in bytes before base64: 1,024 characters then. */
+/** Bytes of an answer in a dead letter, before base64: 1,024 characters afterwards. */
 const errorDataLimit = 768;
 
 export function createLane(trigger: Trigger, options: LaneOptions): Lane {
@@ -85,7 +85,7 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
     };
     const outcome = await tryDelivery(sent, options.subscriber, { ...tryOptions, inspect });
     if (outcome.kind === 'done') options.count('delivered');
-    // Events that a closing broker held are lost; the bridge sends again what is still due.
+    // Events held by a closing broker are lost; the bridge sends again what is still due.
     else if (!signal.aborted) await deadLetter(sent, outcome);
   };
 
@@ -114,7 +114,7 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
   };
 }
 
-/** The subscriber's address in the cluster: a reader cannot know to which function a loopback port belongs. */
+/** Returns the subscriber's address in the cluster: a loopback port would not tell a reader which function it is. */
 function addressOf({ ref }: Destination, url: URL): string {
   return ref === undefined ? url.href : `http://${ref.name}.${ref.namespace}.svc.cluster.local`;
 }

@@ -1,15 +1,15 @@
-/** A capacity that namespaces share, so that none of them can use it up. */
+/** A capacity shared by namespaces, so that none can use it up. */
 export interface SharedCapacity {
-  /** True if one more of the namespace may enter. */
+  /** True if another entry of the namespace fits. */
   hasRoom(namespace: string): boolean;
-  /** Counts one more. The returned function is called once, when it leaves. */
+  /** Adds an entry. Call the returned function once, when the entry leaves. */
   enter(namespace: string): () => void;
   readonly used: number;
 }
 
 /**
- * A namespace may use as much as is free then (the dynamic threshold of shared buffers: Choudhury and Hahne, 1998), so one alone gets half of
- * `capacity`, two a third each. One that uses nothing has room even then, until twice the capacity is used: senders can make up namespaces.
+ * A namespace may use as much as is free at the time (the dynamic threshold of shared buffers: Choudhury and Hahne, 1998), so one alone gets half
+ * of `capacity`, two get a third each. A namespace that uses nothing has room up to twice the capacity: senders can make up namespaces.
  */
 export function createSharedCapacity(capacity: number): SharedCapacity {
   const counts = new Map<string, number>();

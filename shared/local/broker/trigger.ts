@@ -4,18 +4,18 @@ import type { Manifest } from '../rbac/manifests.ts';
 import { parseDuration } from './duration.ts';
 import type { Filter } from './filter.ts';
 
-/** Where events go: an addressable object, an absolute URI, or a path on the object. */
+/** The destination of events: an addressable object, an absolute URI, or a path on the object. */
 export interface Destination {
   ref?: { apiVersion?: string | undefined; kind: string; name: string; namespace: string };
   uri?: string;
 }
 
-/** How hard the broker tries, times in milliseconds. */
+/** The retry policy of deliveries; times in milliseconds. */
 export interface Delivery {
   retry: number;
   backoffPolicy: 'exponential' | 'linear';
   backoffDelayMs: number;
-  /** Of one attempt; undefined: the broker's own limit. */
+  /** Timeout of one attempt; undefined: the broker's own. */
   timeoutMs: number | undefined;
   deadLetterSink: Destination | undefined;
 }
@@ -23,7 +23,7 @@ export interface Delivery {
 export interface Trigger {
   name: string;
   namespace: string;
-  /** All of them must match; none at all lets every event through. */
+  /** All of them must match; an empty list matches every event. */
   filters: readonly Filter[];
   subscriber: Destination;
   delivery: Delivery;
@@ -75,8 +75,8 @@ const brokerManifest = z.object({ metadata, spec: z.object({ delivery: delivery.
 const installDefault = { retry: 10, backoffPolicy: 'exponential', backoffDelay: 'PT0.2S' } as const;
 
 /**
- * The Triggers in these manifests, each with the delivery in force: its own as a whole, else its Broker's (if the Broker
- * is among the manifests), else that of a default install. Other kinds are passed over. Throws Invalid, naming the object
+ * Returns the Triggers in these manifests, each with its effective delivery: its own as a whole, else that of its Broker (if the Broker
+ * is among the manifests), else that of a default installation. Other kinds are skipped. Throws Invalid, naming the object
  * and the field.
  */
 export function parseTriggers(manifests: readonly Manifest[]): Trigger[] {
@@ -115,7 +115,7 @@ function parsed<T>(schema: z.ZodType<T>, object: Manifest): T {
   );
 }
 
-// In the legacy filter an empty value means any value, also none at all.
+// In the legacy filter an empty value matches any value, and an absent attribute as well.
 function withoutEmpty(wanted: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== ''));
 }

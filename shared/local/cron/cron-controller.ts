@@ -8,7 +8,7 @@ import { type CronWorkflow, type CronWorkflowStatus, cronWorkflows } from './cro
 import { decideCron } from './decide.ts';
 
 export interface CronControllerOptions {
-  /** Under the executor's own identity. */
+  /** Uses the executor's own identity. */
   api: KubeClient;
   signal: AbortSignal;
   log: Logger;
@@ -19,12 +19,12 @@ const workers = 4;
 const nameLabel = 'workflows.argoproj.io/cron-workflow';
 
 /**
- * Starts Workflows by CronWorkflows, as Argo's controller does. It keeps nothing that the API does not have: the last scheduled time and the
- * runs under way stand in the status of the CronWorkflow. `done` ends with the signal.
+ * Starts Workflows from CronWorkflows, as Argo's controller does. Keeps no state outside the API: the last scheduled time and the active
+ * runs are in the status of the CronWorkflow. `done` ends with the signal.
  */
 export function startCronController(options: CronControllerOptions): { done: Promise<void> } {
   const { api, signal, log, clock = systemClock } = options;
-  /** Scheduled times that were decided about, by uid of the CronWorkflow. */
+  /** The last scheduled time that was decided on, by uid of the CronWorkflow. */
   const considered = new Map<string, Date>();
   const queue = createWorkQueue((key) => process(key), {
     workers,
@@ -74,7 +74,7 @@ export function startCronController(options: CronControllerOptions): { done: Pro
 
   async function process(key: string): Promise<void> {
     const [namespace = '', name = ''] = key.split('/');
-    // Before they are listed a run under way could be overlooked.
+    // Before the first list an active run could be overlooked.
     await ready;
     if (signal.aborted) return;
     const cron = await api.get(cronWorkflows, { namespace, name }, signal);
@@ -102,7 +102,7 @@ export function startCronController(options: CronControllerOptions): { done: Pro
     try {
       await api.create(workflows, run, signal);
     } catch (caught) {
-      // This process made it and was killed before it wrote the status.
+      // This process created the run and was killed before it wrote the status.
       if (!ArcError.is(caught, 'AlreadyExists')) throw caught;
     }
   }

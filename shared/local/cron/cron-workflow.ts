@@ -2,13 +2,13 @@ import type { KubeObject } from '#shared/base/meta';
 import type { Kind } from '#shared/kubernetes/client';
 import type { WorkflowSpec } from '../executor/workflow.ts';
 
-/** The fields of a CronWorkflow that the controller acts on; `schedule` is Argo's older form of `schedules`. */
+/** The fields of a CronWorkflow that the controller uses; `schedule` is Argo's older form of `schedules`. */
 export interface CronWorkflow extends KubeObject {
   spec: {
     schedule?: string;
     schedules?: string[];
     timezone?: string;
-    /** Whether a run takes place: when.ts. */
+    /** The condition for a run: when.ts. */
     when?: string;
     suspend?: boolean;
     startingDeadlineSeconds?: number | null;

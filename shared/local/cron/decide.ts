@@ -5,27 +5,27 @@ import { parseSchedule } from '../kinds/schedule.ts';
 import { parseWhen } from '../kinds/when.ts';
 import type { CronWorkflow, CronWorkflowStatus } from './cron-workflow.ts';
 
-/** How late a run may start where startingDeadlineSeconds does not say: a timer is never quite punctual. */
+/** Default of startingDeadlineSeconds: timers are never exact. */
 const usualLatenessMs = 10_000;
 
 export interface CronDecision {
-  /** The Workflow to start now. Its name follows from the scheduled time, so making it twice makes one. */
+  /** The Workflow to start now. Its name is derived from the scheduled time, so that creating it twice creates one. */
   start?: Workflow;
-  /** Why `when` could not be evaluated: the run that is due does not take place. */
+  /** Why `when` could not be evaluated: the due run is skipped. */
   problem?: ArcError;
   /** Runs to terminate first (concurrencyPolicy Replace). */
   replace: Workflow[];
-  /** Ended runs beyond the limits of history. */
+  /** Ended runs beyond the history limits. */
   remove: Workflow[];
-  /** The status that differs; written with the resourceVersion as guard, so that each end is counted once. */
+  /** The changed status; written with the resourceVersion as a guard, so that each end is counted once. */
   status?: CronWorkflowStatus;
-  /** When to look again though nothing changes, ms since the epoch. */
+  /** When to decide again without a change, ms since the epoch. */
   next?: number;
 }
 
 /**
- * What Argo's controller would do for a CronWorkflow whose runs are among `workflows` (docs of Argo: Cron Workflows). `before` is the
- * scheduled time that was decided about last, if any: a run that was skipped is not made good when the one before it ends.
+ * Decides like Argo's controller for a CronWorkflow whose runs are among `workflows` (Argo's documentation: Cron Workflows). `before` is the
+ * last scheduled time that was decided on: a skipped run is not made up for when the previous run ends.
  */
 export function decideCron(
   cron: CronWorkflow,
@@ -60,7 +60,7 @@ function schedulesOf({ spec }: CronWorkflow): string[] {
   return [...(spec.schedule === undefined ? [] : [spec.schedule]), ...(spec.schedules ?? [])];
 }
 
-/** The time from which on runs are due: the last run's, or that of the creation. */
+/** Returns the time after which runs are due: that of the last run, or of the creation. */
 function sinceOf({ metadata, status }: CronWorkflow): Date {
   return new Date(status?.lastScheduledTime ?? metadata.creationTimestamp ?? 0);
 }
@@ -84,7 +84,7 @@ function nextTime(cron: CronWorkflow, now: Date): number | undefined {
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** What `when` says of a run that is due; an error where its types do not fit. */
+/** Evaluates `when` for a due run; returns an error if its types do not fit. */
 function mayRun({ spec, status }: CronWorkflow, now: Date): boolean | ArcError {
   if (spec.when === undefined || spec.when === '') return true;
   const last = status?.lastScheduledTime;
@@ -98,7 +98,7 @@ function mayRun({ spec, status }: CronWorkflow, now: Date): boolean | ArcError {
   }
 }
 
-/** As Argo names and marks it. */
+/** Names and labels the run as Argo does. */
 function runOf(cron: CronWorkflow, at: Date): Workflow {
   const { name, namespace, labels = {} } = cron.metadata;
   const { workflowMetadata, workflowSpec } = cron.spec;
@@ -133,7 +133,7 @@ function statusOf(
   const { active: before, succeeded = 0, failed = 0, lastScheduledTime } = cron.status ?? {};
   const known = before ?? [];
   const runOfName = new Map(runs.map((run) => [run.metadata.name, run]));
-  // A run that this process started and did not get to record is recorded when it is seen.
+  // A run that this process started but did not record is recorded when it is observed.
   const wanted = [
     ...known.map(({ name }) => name).filter((name) => isRunning(runOfName.get(name))),
     ...runs.filter(isRunning).map(({ metadata }) => metadata.name),
@@ -176,7 +176,7 @@ function referenceTo({ apiVersion, metadata }: CronWorkflow, name: string, run: 
   };
 }
 
-/** Ended runs that are counted already and too many: three that succeeded and one that failed are kept unless the spec says otherwise. */
+/** Returns the counted, ended runs beyond the history limits, by default three succeeded runs and one failed. */
 function beyondHistory(cron: CronWorkflow, runs: readonly Workflow[]): Workflow[] {
   const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cron.spec;
   const counted = new Set(cron.status?.active?.map(({ name }) => name));

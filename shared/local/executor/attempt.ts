@@ -29,7 +29,7 @@ export interface AttemptResult {
   message?: string;
   exitCode?: string;
   outputs: Parameter[];
-  /** Of the container that ran last: the end of what it printed, its Secrets masked. */
+  /** The end of the last container's output, its Secrets masked. */
   log?: { container: string; text: string };
 }
 
@@ -37,29 +37,29 @@ export interface AttemptOptions {
   api: KubeClient;
   programs: Programs;
   workers: Workers | undefined;
-  /** Made by this attempt; not there yet. */
+  /** Created by this attempt; must not exist. */
   folder: string;
   claims: string;
   namespace: string;
-  /** Where its containers' output is seen while they run. */
+  /** Receives the containers' output while they run. */
   logs: PodLogs;
   /** Its reason is a StopReason. */
   signal: AbortSignal;
   graceMs: number;
   env: Readonly<Record<string, string | undefined>>;
-  /** Receives the path where the program writes its progress. */
+  /** Receives the path to which the program writes its progress. */
   onProgressFile(file: string): void;
 }
 
-/** The longest that a program waits for what this machine lacks. */
+/** How long a program waits for resources of this machine. */
 const longestShortageMs = 5 * 60_000;
-/** Longest output parameter and termination message, as in Argo and the kubelet. */
+/** Maximum size of an output parameter and of a termination message, as in Argo and the kubelet. */
 const outputLimit = 256 * 1024;
 const terminationLimit = 4096;
-/** The end of a log as a termination message, as in the kubelet: lines and characters. */
+/** Limits on the end of a log as a termination message, as in the kubelet: lines and characters. */
 const fallbackLimits = [80, 2048] as const;
 
-/** Runs the containers of a plan once, one after the other. Never rejects: what cannot be run is an Error. */
+/** Runs the containers of a plan once, in sequence. Never rejects: a failure to run is an Error. */
 export async function runAttempt(plan: Plan, options: AttemptOptions): Promise<AttemptResult> {
   const deadline = new AbortController();
   const end = () => deadline.abort(options.signal.reason);
@@ -94,7 +94,7 @@ async function runContainers(plan: Plan, options: AttemptOptions): Promise<Attem
     if (program === undefined) return unmapped(container);
     const env = environmentOf(run, container, options.env);
     const live = options.logs.of(container.name);
-    // One step of several has a process of its own: what it has in memory is not for the others.
+    // A step among several gets a process of its own: its memory must not be shared with the others.
     const isAlone = plan.containers.length === 1 && container.args.length === 0;
     const result = await whileShort(signal, async () =>
       runChild({
@@ -130,8 +130,8 @@ async function runContainers(plan: Plan, options: AttemptOptions): Promise<Attem
 }
 
 /**
- * Repeats what fails because this machine is short of files, processes or room, as a kubelet goes on trying to start a container. No
- * program runs twice: it fails like that only before the program has the word to run, or after its end.
+ * Retries operations that fail because this machine lacks file descriptors, processes or space, as a kubelet keeps trying to start a
+ * container. No program runs twice: such a failure happens only before the program starts, or after its end.
  */
 async function whileShort<T>(signal: AbortSignal, operation: () => Promise<T>): Promise<T> {
   const backoff = createBackoff({ baseMs: 100, maxMs: 10_000, random: Math.random });
@@ -162,7 +162,7 @@ function failureText(name: string, exitCode: number, said: string): string {
   return `${name}: Error (exit code ${exitCode})${text === '' ? '' : `: ${text}`}`;
 }
 
-/** The message of a stopped run, as Argo words it. */
+/** Returns the message of a stopped run in Argo's words. */
 export function stopped(reason: StopReason): AttemptResult {
   if (reason.why === 'shutdown') {
     return { phase: 'Failed', message: `workflow shutdown with strategy:  ${reason.strategy}`, outputs: [] };

@@ -13,28 +13,28 @@ import { dueTime } from './ttl.ts';
 import { isCompleted, type Workflow, workflows } from './workflow.ts';
 
 export interface ExecutorOptions {
-  /** Under the executor's own identity. */
+  /** Uses the executor's own identity. */
   api: KubeClient;
-  /** Where runs keep their files; nothing else may live in it. */
+  /** The folder for the files of runs; nothing else may be in it. */
   workFolder: string;
-  /** Where the volumes lie that templates claim (persistentVolumeClaim): they stay. */
+  /** The folder for claimed volumes (persistentVolumeClaim): persistent. */
   claims: string;
   programs: Programs;
-  /** Where the output of programs is seen while they run. */
+  /** Receives the output of programs while they run. */
   liveLogs: LiveLogs;
-  /** One of the programs, whose processes do run after run (`Workers`). */
+  /** The program among them whose processes are reused for several runs (`Workers`). */
   prepared?: readonly string[] | undefined;
   signal: AbortSignal;
   log: Logger;
-  /** Workflows at a time (default: twice the processors, at least 4). Namespaces take turns, then their Orders. */
+  /** Concurrent Workflows (default: twice the processors, at least 4). Namespaces take turns, then their Orders. */
   parallelism?: number;
-  /** Between TERM and KILL (default 5 s). */
+  /** Grace period between TERM and KILL (default 5 s). */
   graceMs?: number;
-  /** Progress is written at most this often a run (default 1 s). */
+  /** Minimum interval between progress writes of a run (default 1 s). */
   progressMs?: number;
-  /** A run is shown as a pod from this age on (default 300 ms). */
+  /** Age from which a run is shown as a pod (default 300 ms). */
   podAfterMs?: number;
-  /** The environment that programs inherit from (default process.env); only a few names are passed on. */
+  /** The environment that programs inherit from (default process.env); only a few variables are passed on. */
   env?: Readonly<Record<string, string | undefined>>;
   now?: () => Date;
 }
@@ -47,7 +47,7 @@ export interface Executor {
 /** The executor's record of a Workflow. */
 interface Summary extends Key {
   uid: string;
-  /** Whose turn it is when it starts. */
+  /** Decides whose turn it is to start. */
   owner: Owner;
   wanted: boolean;
   stop: StopReason | undefined;
@@ -57,9 +57,9 @@ interface Summary extends Key {
 const failureWaitMs = 2_000;
 
 /**
- * Runs Workflows whose template is one pod of known programs, as child processes. Resolves once what a former executor left
- * running has ended; from then on it follows the Workflows of the API. It keeps nothing that the API does not
- * have: killed at any time, the next one runs again what was not finished.
+ * Runs Workflows whose template is one pod of known programs, as child processes. Resolves once the processes that an earlier executor left
+ * have ended; from then on it follows the Workflows of the API. Keeps no state outside the API: after a kill, the next executor runs
+ * unfinished Workflows again.
  */
 export async function startExecutor(options: ExecutorOptions): Promise<Executor> {
   const { api, signal, log } = options;
@@ -99,7 +99,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
       if (failed)
         log.warn({ err: caught, name, namespace }, 'a Workflow could not be run: it is tried again');
     }
-    // Its place is kept while it waits: an API that fails is not asked faster by having more Workflows.
+    // The slot is kept during the pause: more Workflows must not mean more requests to a failing API.
     if (failed) await pause(failureWaitMs, signal);
     running.delete(summary.uid);
     if (failed) consider(known.get(summary.uid));
@@ -146,7 +146,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
   };
   let removing = Promise.resolve();
   const expiring = new DelayQueue<undefined>(systemClock, (uid) => {
-    // One after the other: many may expire together.
+    // In sequence: many may expire together.
     removing = removing.then(() => remove(uid));
   });
 

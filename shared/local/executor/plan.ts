@@ -10,17 +10,17 @@ import type {
   WorkflowSpec,
 } from './workflow.ts';
 
-/** The work of one run, with all parameters substituted. */
+/** One run, with all parameters substituted. */
 export interface Plan {
   templateName: string;
-  /** In the order they run: each after its dependencies. */
+  /** In the order of execution: each after its dependencies. */
   containers: PlannedContainer[];
   volumes: Volume[];
   outputs: Parameter[];
   /** Of the whole Workflow, and of one attempt. */
   deadlineSeconds: number | undefined;
   attemptSeconds: number | undefined;
-  /** Extra attempts, and after which phases; undefined: no retryStrategy at all. */
+  /** Retries, and after which phases; undefined without a retryStrategy. */
   retry: { limit: number; phases: readonly Phase[] } | undefined;
 }
 
@@ -30,18 +30,18 @@ export interface PlannedContainer {
   args: string[];
   env: { name: string; value: string }[];
   mounts: { name: string; mountPath: string }[];
-  /** With FallbackToLogsOnError, a failure without a termination message has the end of the output. */
+  /** With FallbackToLogsOnError, a failure without a termination message gets the end of the output. */
   terminationMessagePolicy?: string;
 }
 
 export type Planned = { ok: true; plan: Plan } | { ok: false; phase: 'Failed' | 'Error'; message: string };
 
-/** Thrown inside this file for what Argo calls an invalid spec. */
+/** Thrown within this file for an invalid spec in Argo's terms. */
 class InvalidSpec extends Error {}
 
 /**
- * Works out the one pod of a Workflow: its spec laid over that of the template it refers to (undefined when it refers to
- * none), parameters substituted once, values never evaluated again. What is wrong is said in Argo's words.
+ * Plans the single pod of a Workflow: its spec merged over that of the referenced template (undefined without a reference),
+ * parameters substituted once, values never evaluated again. Errors are in Argo's words.
  */
 export function planWorkflow(workflow: Workflow, referred: WorkflowSpec | undefined): Planned {
   try {
@@ -54,7 +54,7 @@ export function planWorkflow(workflow: Workflow, referred: WorkflowSpec | undefi
   }
 }
 
-/** The Workflow's own fields win; arguments and volumes are merged by name. */
+/** Merges two specs: the Workflow's own fields win; arguments and volumes are merged by name. */
 function merged(own: WorkflowSpec, referred: WorkflowSpec | undefined): WorkflowSpec {
   if (referred === undefined) return own;
   const parameters = byName(referred.arguments?.parameters, own.arguments?.parameters);
@@ -107,7 +107,7 @@ function planOf(spec: WorkflowSpec, global: Scope): Plan {
   };
 }
 
-/** The volumes that podSpecPatch adds to the pod. The rest of it is of no use to a process. */
+/** Returns the volumes that podSpecPatch adds to the pod. The rest of the patch does not apply to a process. */
 function patchedVolumes({ podSpecPatch = '' }: WorkflowSpec, scope: Scope): Volume[] {
   const text = substitute(podSpecPatch, scope, 'spec.podSpecPatch');
   let patch: { volumes?: Volume[] } | null;
@@ -120,7 +120,7 @@ function patchedVolumes({ podSpecPatch = '' }: WorkflowSpec, scope: Scope): Volu
   return patch?.volumes ?? [];
 }
 
-/** Argo's policies: OnFailure (the default), OnError, Always. Without a limit Argo tries for ever; here it is ten times. */
+/** Argo's policies: OnFailure (the default), OnError, Always. Without a limit Argo retries forever; here ten times. */
 function retryOf(strategy: RetryStrategy | undefined): Plan['retry'] {
   if (strategy === undefined) return undefined;
   const limit = numberOf(strategy.limit) ?? 10;
@@ -143,7 +143,7 @@ function planContainer(
   };
 }
 
-/** The entrypoint's inputs: from the Workflow's arguments of the same name, their own value, or their default. */
+/** Returns the entrypoint's inputs: the Workflow's arguments of the same names, their own values, or their defaults. */
 function withInputs(template: Template, global: Scope): Scope {
   const scope = new Map(global);
   for (const { name, value, default: fallback } of template.inputs?.parameters ?? []) {
@@ -156,7 +156,7 @@ function withInputs(template: Template, global: Scope): Scope {
   return scope;
 }
 
-/** A copy with every `{{name}}` in every text replaced; what was put in is not looked at again. */
+/** Returns a copy with every `{{name}}` in every text replaced; substituted text is not evaluated again. */
 function substitute<T>(value: T, scope: Scope, where: string): T {
   return walk(value, (text) =>
     text.replace(/\{\{\s*([^{}]*?)\s*\}\}/g, (whole, name: string) => {
@@ -174,7 +174,7 @@ function walk(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, walk(one, change)]));
 }
 
-/** Containers of a set, each after its dependencies; among those that may run, as they are written. */
+/** Orders the containers of a set: each after its dependencies, otherwise as written. */
 function inOrder(containers: readonly Container[], template: string): Container[] {
   const left = [...containers];
   const done = new Set<string>();

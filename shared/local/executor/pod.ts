@@ -16,22 +16,22 @@ const workflowLabel = 'workflows.argoproj.io/workflow';
 export interface PodOptions {
   api: KubeClient;
   liveLogs: LiveLogs;
-  /** A program that ends sooner has no pod before it has ended. */
+  /** A program that ends sooner gets a pod only at its end. */
   podAfterMs: number;
-  /** Others wait: then a program that ends sooner, and well, has no pod at all. */
+  /** True while other Workflows wait: then a program that ends sooner, and successfully, gets no pod at all. */
   isBusy: () => boolean;
   signal: AbortSignal;
   log: Logger;
 }
 
-/** The Pod of one attempt, for `kubectl logs` and for whoever looks for the reason. It goes with its Workflow. */
+/** The Pod of one attempt, for `kubectl logs` and for the search for causes. It is deleted with its Workflow. */
 export interface AttemptPod {
   logs: PodLogs;
-  /** Writes the end of the attempt into it, with the log. A withdrawn attempt leaves no pod: nobody asks why it was stopped. */
+  /** Records the end of the attempt, with the log. A withdrawn attempt leaves no pod: it was stopped on purpose. */
   end(isWithdrawn: boolean): Promise<void>;
 }
 
-/** Begins the Pod of an attempt, of which `attempt` says more as time goes by. */
+/** Starts the Pod of an attempt; `attempt` is updated as time goes by. */
 export function createPod(
   workflow: Workflow,
   plan: Plan,
@@ -56,7 +56,7 @@ export function createPod(
       const pod = podOf(workflow, plan, nodeId, attempt);
       const isMute = isWithdrawn || attempt.result?.log === undefined;
       const mayBeLeftOut = shown === undefined && pod.status?.phase === 'Succeeded' && options.isBusy();
-      // Others take it for one that runs for as long as it says so.
+      // Readers would take the pod for running for as long as its status says so.
       if (isMute && shown !== undefined)
         await writeUntilDone(key, () => api.delete(pods, key, {}, signal), options);
       else if (isThere)
@@ -71,7 +71,7 @@ export function createPod(
   };
 }
 
-/** Removes the pods that say that they run, where nothing does: a former executor has left them. Rejects with what the API answers. */
+/** Removes pods with phase Running that an earlier executor left. Rejects with errors of the API. */
 export async function removeLeftPods(
   workflow: Workflow,
   { api, signal }: Pick<PodOptions, 'api' | 'signal'>,
@@ -86,7 +86,7 @@ export async function removeLeftPods(
     if (status?.phase === 'Running') await api.delete(pods, metadata, {}, signal);
 }
 
-/** The Pod as Argo and the kubelet show it: that of an attempt that runs, or as it has ended. */
+/** Builds the Pod in the form of Argo and the kubelet, running or ended. */
 function podOf(workflow: Workflow, plan: Plan, nodeId: string, attempt: Attempt): Pod {
   const { apiVersion, kind, metadata } = workflow;
   return {
@@ -136,12 +136,12 @@ function statusOf({ containers }: Plan, { result, startedAt, finishedAt }: Attem
       startTime: startedAt,
       containerStatuses: [{ name, ready: false, restartCount, state: { terminated } }],
     },
-    // A kubelet has it in files.
+    // A kubelet keeps logs in files.
     ...{ logs: { [name]: text } },
   };
 }
 
-/** Puts the Pod there, in place of one that a former executor left. Without it the log is not seen, and nothing else: a failure is only logged. */
+/** Creates the Pod, replacing one of an earlier executor. Only the log depends on it: a failure is logged. */
 async function put(pod: Pod, { api, signal, log }: PodOptions): Promise<boolean> {
   try {
     await api.delete(pods, pod.metadata, {}, signal);

@@ -1,7 +1,7 @@
-/** Local commands by image pattern: `artifact-conduit:*`; `*` stands for any text. The longest pattern that fits wins. */
+/** Local commands by image pattern: `artifact-conduit:*`; `*` matches any text. The longest matching pattern wins. */
 export type Programs = Readonly<Record<string, readonly string[]>>;
 
-/** The command that stands for an image; it takes the place of the container's own. undefined: the image is not mapped. */
+/** Returns the command for an image, which replaces the container's own. undefined: the image is not mapped. */
 export function programFor(image: string, programs: Programs): readonly string[] | undefined {
   const fitting = Object.keys(programs)
     .filter((pattern) => patternOf(pattern).test(image))

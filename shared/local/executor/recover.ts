@@ -9,8 +9,8 @@ import { readIfThere, runVariable } from './run-folder.ts';
 const markSchema = z.object({ pid: z.int().min(2), startTime: z.string() });
 
 /**
- * Ends whatever a former executor left running and removes its run folders. When it returns no program of an earlier run is
- * alive, so that the unfinished Workflows can be run again.
+ * Ends the programs that an earlier executor left running and removes its run folders. Afterwards no program of an earlier run is
+ * alive, so that unfinished Workflows can be run again.
  */
 export async function recoverRuns(workFolder: string, graceMs: number, log: Logger): Promise<void> {
   await mkdir(workFolder, { recursive: true, mode: 0o700 });
@@ -27,7 +27,7 @@ export async function recoverRuns(workFolder: string, graceMs: number, log: Logg
   );
 }
 
-/** A record cut short belongs to a program that was never let go: it waits for its record to be complete. */
+/** A truncated record belongs to a program that never started: the program waits until its record is complete. */
 function parseMark(text: string | undefined): ProcessMark | undefined {
   if (text === undefined) return undefined;
   try {

@@ -8,19 +8,19 @@ import { inheritedEnvironment } from './processes/inherited-environment.ts';
 import { secretsIn } from './secret-values.ts';
 import { secrets, type Volume } from './workflow.ts';
 
-/** The files of one attempt, all readable by us alone. */
+/** The files of one attempt, readable only by this user. */
 export interface RunFolder {
   path: string;
-  /** The folder that stands for each volume. */
+  /** The folder of each volume. */
   volumes: ReadonlyMap<string, string>;
   progressFile: string;
-  /** What no output of the run may show: the values of its Secrets. */
+  /** Texts to mask in the run's output: the values of its Secrets. */
   secrets: readonly string[];
 }
 
 /**
- * Makes a fresh folder with the volumes' contents. A claim is a folder of its own, `claims/namespace/name`, which stays. Rejects with NotFound, in the
- * kubelet's words, for a missing Secret.
+ * Creates a fresh folder with the contents of the volumes. A claim is a folder of its own, `claims/namespace/name`, which persists. Rejects
+ * with NotFound, in the kubelet's words, for a missing Secret.
  */
 export async function makeRunFolder(
   folder: string,
@@ -41,7 +41,7 @@ export async function makeRunFolder(
       volumes.set(volume.name, await claimFolder(claims, namespace, volume));
       continue;
     }
-    // A number and not the volume's name: a name from a template makes no path.
+    // A number instead of the volume's name: names in a template must not become paths.
     const at = path.join(folder, 'volumes', String(index));
     await make('volumes', String(index));
     if (volume.secret) secretValues.push(...(await writeSecret(at, volume, namespace, api, signal)));
@@ -50,7 +50,7 @@ export async function makeRunFolder(
   return { path: folder, volumes, progressFile: path.join(folder, 'progress'), secrets: secretValues };
 }
 
-/** There whether somebody made the claim or not: a standalone has no other storage to give. */
+/** Created without regard to a claim object: the standalone has no other storage to provide. */
 async function claimFolder(claims: string, namespace: string, volume: Volume): Promise<string> {
   const { claimName = '' } = volume.persistentVolumeClaim ?? {};
   if (!/^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/.test(claimName) || claimName.includes('..'))
@@ -60,7 +60,7 @@ async function claimFolder(claims: string, namespace: string, volume: Volume): P
   return at;
 }
 
-/** Resolves with what of it is secret. */
+/** Resolves with the secret texts in it. */
 async function writeSecret(
   at: string,
   volume: Volume,
@@ -96,7 +96,7 @@ function isFileName(name: string): boolean {
 /** Names the run in the environment of its processes, so that survivors of a crash can be distinguished from other processes. */
 export const runVariable = 'ARC_RUN';
 
-/** The environment of one container's program: what it would find at the mount paths, as variables. */
+/** Returns the environment of a container's program: the contents of its mount paths, as variables. */
 export function environmentOf(
   run: RunFolder,
   container: PlannedContainer,
@@ -113,7 +113,7 @@ export function environmentOf(
     ARC_TERMINATION_LOG: terminationLog(run, container),
     ARGO_PROGRESS_FILE: run.progressFile,
     ARC_EXIT_WITH_PARENT: '1',
-    // Beside the folders of runs, and removed with them at a start.
+    // Beside the folders of runs, and removed with them at the next start.
     ARC_WAITS_DIR: path.join(path.dirname(run.path), '.waits'),
     [runVariable]: path.basename(run.path),
   });
@@ -129,7 +129,7 @@ export function terminationLog(run: RunFolder, container: PlannedContainer): str
   return path.join(run.path, `termination-log-${Buffer.from(container.name).toString('hex').slice(0, 64)}`);
 }
 
-/** Where a path of the container lies on this machine; undefined outside of its mounts and /tmp/arc. */
+/** Maps a path of the container to this machine; undefined outside its mounts and /tmp/arc. */
 export function localPath(run: RunFolder, container: PlannedContainer, wanted: string): string | undefined {
   for (const mountPath of [...container.mounts.map((mount) => trimmed(mount.mountPath)), '/tmp/arc']) {
     const rest = path.posix.relative(mountPath, path.posix.normalize(wanted));
@@ -147,7 +147,7 @@ function trimmed(mountPath: string): string {
   return mountPath.replace(/\/$/, '');
 }
 
-/** A file's text if it is there, at most `limit` bytes of it. */
+/** Returns the text of a file if it exists, at most `limit` bytes. */
 export async function readIfThere(file: string, limit: number): Promise<string | undefined> {
   try {
     await using handle = await open(file, 'r');

@@ -31,10 +31,10 @@ export interface RunOptions extends PodOptions {
   programs: Programs;
   workers: Workers | undefined;
   workFolder: string;
-  /** The folder of the volumes that are claimed. */
+  /** The folder of claimed volumes. */
   claims: string;
   graceMs: number;
-  /** Progress is looked at, and written when it changed, at most this often. */
+  /** Minimum interval between looks at the progress, which is written if it changed. */
   progressMs: number;
   env: Readonly<Record<string, string | undefined>>;
   now: () => Date;
@@ -43,9 +43,9 @@ export interface RunOptions extends PodOptions {
 }
 
 /**
- * Takes one Workflow from wherever it stands to its end. `control` stops it, with a StopReason. Returns early when there is
- * nothing to do (gone, another uid, completed, suspended, being deleted). Rejects with what the API answers while
- * reading; what it answers to writes is tried again until the Workflow is gone.
+ * Takes one Workflow from its current state to its end. `control` stops it, with a StopReason. Returns early if there is
+ * nothing to do (gone, another uid, completed, suspended, being deleted). Rejects with errors of reads; writes are
+ * retried until the Workflow is gone.
  */
 export async function runWorkflow(
   key: Key,
@@ -79,7 +79,7 @@ export async function runWorkflow(
   }
 }
 
-/** Milliseconds until activeDeadlineSeconds after the first start have passed. */
+/** Returns the milliseconds left of activeDeadlineSeconds, counted from the first start. */
 function deadlineOf(plan: Plan, workflow: Workflow, now: Date): number | undefined {
   if (plan.deadlineSeconds === undefined) return undefined;
   const started = workflow.status?.startedAt ? Date.parse(workflow.status.startedAt) : now.getTime();
@@ -158,9 +158,9 @@ async function runAttempts(
   } while (!control.signal.aborted && mayRetry(todo, result, attempts.length));
 
   const reason = control.signal.aborted ? (control.signal.reason as StopReason) : undefined;
-  // Left as it is: deleted, or the next executor runs it again.
+  // Left as it is: deleted, or run again by the next executor.
   if (reason?.why === 'deleted' || reason?.why === 'executor ends') return;
-  // The program may have ended by itself just before the signal; Argo calls that a success.
+  // The program may have ended by itself just before the signal, which Argo reports as a success.
   const final = reason && result.phase !== 'Succeeded' ? stopped(reason) : result;
   const message =
     reason?.why === 'shutdown' && final.phase !== 'Succeeded'
@@ -177,7 +177,7 @@ async function runAttempts(
   await write(key, finishedPatch(workflow, end), options);
 }
 
-/** Nobody asks why a run failed that was stopped, or whose Workflow is gone. */
+/** True for a run that was stopped on purpose, or whose Workflow is gone: nobody needs its pod. */
 function isWithdrawn(signal: AbortSignal): boolean {
   return signal.aborted && (signal.reason as StopReason).why !== 'deadline';
 }
@@ -207,7 +207,7 @@ async function watchProgress(
     try {
       await report(progress);
     } catch (caught) {
-      // The next progress says more, and the end does not depend on it.
+      // Later progress supersedes this one, and the end does not depend on it.
       options.log.debug({ err: caught }, 'progress could not be written');
     }
   }

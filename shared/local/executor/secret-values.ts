@@ -1,14 +1,14 @@
 import { isRecord } from '#shared/base/meta';
 
-/** Names of fields whose values are no secrets, though they stand among such. */
+/** Names of fields whose values are not secret, although they are beside secret ones. */
 const open = /^(user(name)?|email|type|url|region|endpoint|host)$/i;
-/** Names of fields of a document whose values are. */
+/** Names of fields whose values are secret. */
 const closed = /pass|secret|token|credential|auth|key/i;
 const deepest = 8;
 
 /**
- * What is secret in a value of a Secret: all of it, and where it is a JSON document (a rendered job, a docker configuration), each text in
- * it whose name says that it is a credential or stands among credentials.
+ * Returns the secret texts in a value of a Secret: the whole value, and for a JSON document (a rendered job, a docker configuration) each text
+ * whose name says that it is a credential, or that is beside credentials.
  */
 export function secretsIn(key: string, text: string): string[] {
   const parsed = documentOf(text);

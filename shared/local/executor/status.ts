@@ -1,7 +1,7 @@
 import type { AttemptResult } from './attempt.ts';
 import type { Parameter, Phase, Workflow, WorkflowNode, WorkflowStatus } from './workflow.ts';
 
-/** A merge patch of a Workflow: its status and the two labels that Argo keeps in step with it. */
+/** A merge patch of a Workflow: its status, and the two labels that Argo derives from it. */
 export interface WorkflowPatch {
   metadata: { uid?: string; labels: Record<string, string> };
   status: WorkflowStatus;
@@ -18,7 +18,7 @@ export interface Attempt {
   result?: AttemptResult;
 }
 
-/** When the Workflow starts, or starts again after the executor died: then it keeps its start. */
+/** Patch for the start of a Workflow. A Workflow restarted after the executor died keeps its start time. */
 export function startedPatch(workflow: Workflow, now: string): WorkflowPatch {
   return patchOf(workflow, 'Running', false, {
     startedAt: workflow.status?.startedAt ?? now,
@@ -27,7 +27,7 @@ export function startedPatch(workflow: Workflow, now: string): WorkflowPatch {
   });
 }
 
-/** When it ends without having run: an invalid spec, a missing template, a shutdown before its turn. */
+/** Patch for an end without a run: an invalid spec, a missing template, a shutdown before its turn. */
 export function refusedPatch(
   workflow: Workflow,
   phase: 'Failed' | 'Error',
@@ -42,7 +42,7 @@ export function refusedPatch(
   });
 }
 
-/** When its last attempt has ended. `message` stands in for the node's own at the level of the Workflow. */
+/** Patch for the end of the last attempt. `message` replaces the node's own on the Workflow. */
 export function finishedPatch(
   workflow: Workflow,
   end: {
@@ -77,7 +77,7 @@ function patchOf(
 ): WorkflowPatch {
   const { uid } = workflow.metadata;
   return {
-    // The uid makes sure that a namesake created meanwhile is not written to.
+    // The uid prevents a write to a later object of the same name.
     metadata: {
       ...(uid !== undefined && { uid }),
       labels: { [phaseLabel]: phase, [completedLabel]: String(completed) },
@@ -92,7 +92,7 @@ function globalOutputs(outputs: readonly Parameter[]): Parameter[] {
     .map((one) => ({ name: one.globalName ?? one.name, value: one.value ?? '' }));
 }
 
-/** `status.nodes` of a single pod, or of a Retry over one pod an attempt. */
+/** Returns `status.nodes` of a single pod, or of a Retry with one pod per attempt. */
 export function nodesOf(
   workflow: Workflow,
   templateName: string,
@@ -119,7 +119,7 @@ export function nodesOf(
   );
 }
 
-/** The id of the node of an attempt, counted from 0: also the name of its pod. */
+/** Returns the id of an attempt's node, counted from 0: also the name of its pod. */
 export function nodeIdOf(root: string, attempt: number, retried: boolean): string {
   return retried ? `${root}-${fnv32(`${root}(${attempt})`)}` : root;
 }
@@ -145,14 +145,14 @@ function podNode(id: string, name: string, templateName: string, attempt: Attemp
   };
 }
 
-/** FNV-1a, 32 bit: what Argo makes node ids of. */
+/** FNV-1a, 32 bit: the hash in Argo's node ids. */
 export function fnv32(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash;
 }
 
-/** Argo's `N/M`, N at most M and M not 0; undefined for anything else. */
+/** Parses Argo's `N/M`, N at most M and M not 0; undefined for any other text. */
 export function progressOf(text: string | undefined): string | undefined {
   const match = /^(\d{1,16})\/(\d{1,16})$/.exec(text?.trim() ?? '');
   if (!match || Number(match[2]) === 0 || Number(match[1]) > Number(match[2])) return undefined;

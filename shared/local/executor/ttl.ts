@@ -1,6 +1,6 @@
 import type { WorkflowSpec, WorkflowStatus } from './workflow.ts';
 
-/** When a completed Workflow is to be deleted by its ttlStrategy, in milliseconds of the epoch; undefined: never. */
+/** Returns when a completed Workflow's ttlStrategy deletes it, in milliseconds since the epoch; undefined: never. */
 export function dueTime(
   spec: Pick<WorkflowSpec, 'ttlStrategy'>,
   status: WorkflowStatus | undefined,

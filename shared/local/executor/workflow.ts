@@ -46,13 +46,13 @@ export interface Template {
   retryStrategy?: RetryStrategy;
 }
 
-/** The fields of a WorkflowSpec that the executor acts on. */
+/** The fields of a WorkflowSpec that the executor uses. */
 export interface WorkflowSpec {
   entrypoint?: string;
   arguments?: { parameters?: Parameter[] };
   templates?: Template[];
   volumes?: Volume[];
-  /** YAML that is laid over the pod. */
+  /** YAML that is merged over the pod. */
   podSpecPatch?: string;
   workflowTemplateRef?: { name: string; clusterScope?: boolean };
   shutdown?: string;
@@ -131,7 +131,7 @@ export const secrets: Kind<Secret> = {
   namespaced: true,
 };
 
-/** True once a phase will not change any more. */
+/** True for a final phase. */
 export function isCompleted(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
 }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { createBackoff, pause } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 
-/** Writes until it is written, or there is nothing left to write to, or the executor ends. Never rejects. `what` is for the log. */
+/** Retries a write until it succeeds, its object is gone, or the executor ends. Never rejects. `what` is for the log. */
 export async function writeUntilDone(
   what: object,
   write: () => Promise<unknown>,
@@ -14,7 +14,7 @@ export async function writeUntilDone(
       await write();
       return;
     } catch (caught) {
-      // Conflict and Invalid: the uid that is written to is not that of the object any more.
+      // Conflict and Invalid: the object of this uid no longer exists.
       if (ArcError.is(caught, 'NotFound', 'Conflict', 'Invalid')) {
         log.info({ err: caught, ...what }, 'an object went away while its program ran');
         return;

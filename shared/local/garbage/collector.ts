@@ -9,16 +9,16 @@ import { blocking, decide, type OwnerState } from './decide.ts';
 import { expiredEvents, seenOf } from './expiry.ts';
 import { createGraph, type Graph, isNamespace, type Node, nodeOf } from './graph.ts';
 
-/** The part of a kind's definition that the collector needs; the API server's definitions fit. */
+/** The part of a kind's definition that the collector uses; the API server's definitions fit. */
 export type StoredKind = Pick<KindDefinition, 'group' | 'version' | 'kind' | 'plural' | 'scope'>;
 
 export interface GarbageCollectorOptions {
   api: KubeClient;
-  /** Every kind that is stored; access reviews and the like are not. */
+  /** Every stored kind; excludes access reviews and the like. */
   kinds: readonly StoredKind[];
   signal: AbortSignal;
   log: Logger;
-  /** Mean time between two sweeps over what is known (default 60 s, jittered). */
+  /** Mean interval between two sweeps over the known objects (default 60 s, jittered). */
   sweepMs?: number;
   now?: () => Date;
   random?: () => number;
@@ -28,10 +28,10 @@ const workers = 8;
 const mine = ['foregroundDeletion', 'orphan', namespaceFinalizer];
 
 /**
- * Deletes objects whose owners are all gone, finishes foreground and orphaning deletions, empties namespaces that are being
- * deleted, and removes Events after an hour. Driven by watches; a sweep over what is known catches what a watch event did
- * not lead to. Nothing is deleted before every kind was listed, and never on the word of the watch alone: that an owner
- * is gone is asked of the server. `done` ends with the signal.
+ * Deletes objects whose owners are all gone, completes foreground and orphaning deletions, empties terminating namespaces,
+ * and removes Events after an hour. Driven by watches; a sweep over the known objects repairs what no watch event
+ * caused. Deletes nothing before every kind was listed, and never because of the watch alone: the server is asked whether an owner
+ * is gone. `done` ends with the signal.
  */
 export function startGarbageCollector(options: GarbageCollectorOptions): { done: Promise<void> } {
   const { api, signal, log } = options;
@@ -96,7 +96,7 @@ export function startGarbageCollector(options: GarbageCollectorOptions): { done:
   return { done: Promise.all([run(), ...loops.map((loop) => loop.done)]).then(() => undefined) };
 }
 
-/** The objects to check when an object is gone: its dependents, the owners that wait for it, and the namespace that waits to be empty. */
+/** Returns the objects to check after a deletion: its dependents, owners that wait for it, and the namespace that waits to be empty. */
 function affected(graph: Graph, gone: Node): string[] {
   const waiting = gone.owners.map((owner) => owner.uid).filter((uid) => graph.get(uid)?.deleting === true);
   const namespace = gone.namespace === undefined ? undefined : graph.namespaceNamed(gone.namespace);
@@ -145,7 +145,7 @@ function createCollector(
     const kind = kinds.find(
       (one) => one.kind === owner.kind && groupOf(one.apiVersion) === groupOf(owner.apiVersion),
     );
-    // An owner of a kind that is not served here may exist elsewhere; it is not ours to say that it does not.
+    // An owner of a kind that is not served here may exist elsewhere.
     if (kind === undefined) return 'solid';
     const namespace = kind.namespaced ? node.namespace : undefined;
     if (kind.namespaced && namespace === undefined) return 'solid';
@@ -168,7 +168,7 @@ function createCollector(
     }
   };
 
-  /** Reads the object again, so that the write is guarded by the version it was made from; writes nothing when the object is gone. */
+  /** Reads the object again, so that the write is guarded by the version it is based on; writes nothing if the object is gone. */
   const patchMetadata = async (node: Node, change: (object: KubeObject) => object) => {
     const live = await api.get(node.kind, keyOf(node), signal);
     if (live?.metadata.uid !== node.uid) return;
@@ -185,7 +185,7 @@ function createCollector(
   const finishForeground = async (node: Node) => {
     const dependents = graph.dependents(node.uid);
     for (const dependent of dependents) if (!dependent.deleting) add(dependent.uid);
-    // Their disappearance wakes this object again.
+    // Their disappearance requeues this object.
     if (blocking(node, dependents).length === 0) await removeFinalizer(node, 'foregroundDeletion');
   };
 
@@ -205,7 +205,7 @@ function createCollector(
       if (!content.deleting) await api.delete(content.kind, keyOf(content), { uid: content.uid }, signal);
     }
     if (left > 0) return;
-    // The watches may be behind: only the server can say that it is empty.
+    // The watches may lag behind: only the server knows that the namespace is empty.
     for (const kind of kinds.filter((one) => one.namespaced)) {
       const { items } = await api.list(kind, { namespace: node.name, limit: 1 }, signal);
       if (items.length > 0)

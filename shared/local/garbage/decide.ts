@@ -1,18 +1,18 @@
 import type { OwnerReference } from '#shared/base/meta';
 import type { Node } from './graph.ts';
 
-/** How an owner stands: there for good, gone, or itself waiting for its dependents to go first. */
+/** The state of an owner: alive, gone, or waiting for its dependents to be deleted first. */
 export type OwnerState = 'solid' | 'absent' | 'waiting';
 
 export type Decision =
   | { do: 'nothing' }
-  /** Some owner is left: only the references to the others go. */
+  /** An owner is left: only the references to the others are removed. */
   | { do: 'release'; keep: OwnerReference[] }
   | { do: 'delete'; policy: 'Background' | 'Foreground' };
 
 /**
- * Decides about an object with owners as Kubernetes' garbage collector does: it lives while one owner does, and
- * goes when all are gone or waiting for it. `hasDependents` matters only when an owner waits: then its dependents go first.
+ * Decides about an object with owners as Kubernetes' garbage collector does: it lives while one owner lives, and
+ * is deleted when all are gone or waiting for it. `hasDependents` matters only while an owner waits: then its dependents go first.
  */
 export function decide(
   owners: readonly { owner: OwnerReference; state: OwnerState }[],
@@ -26,7 +26,7 @@ export function decide(
   return { do: 'delete', policy: waited && hasDependents ? 'Foreground' : 'Background' };
 }
 
-/** Dependents that an owner being deleted in the foreground has to wait for. */
+/** Returns the dependents that an owner in foreground deletion has to wait for. */
 export function blocking(owner: Node, dependents: readonly Node[]): Node[] {
   return dependents.filter((node) =>
     node.owners.some((one) => one.uid === owner.uid && one.blockOwnerDeletion === true),

@@ -2,13 +2,13 @@ import type { KubeObject } from '#shared/base/meta';
 import type { Kind } from '#shared/kubernetes/client';
 import type { Node } from './graph.ts';
 
-/** How long an Event is kept after it was last seen, as kube-apiserver's --event-ttl. */
+/** How long an Event is kept after its last occurrence, like kube-apiserver's --event-ttl. */
 const eventTtlMs = 60 * 60 * 1000;
 
-/** Most Events removed in one sweep: the rest have their turn in the next. */
+/** Events removed per sweep: the rest is left to the next sweep. */
 const batch = 500;
 
-/** The time for `Node.seen`: only Events have one. */
+/** Returns the time for `Node.seen`: only Events have one. */
 export function seenOf(kind: Kind, object: KubeObject): string | undefined {
   if (kind.kind !== 'Event') return undefined;
   const { lastTimestamp, eventTime } = object;
@@ -16,7 +16,7 @@ export function seenOf(kind: Kind, object: KubeObject): string | undefined {
   return typeof eventTime === 'string' ? eventTime : object.metadata.creationTimestamp;
 }
 
-/** Events whose time is over, a bounded number of them. */
+/** Returns expired Events, up to `batch`. */
 export function expiredEvents(nodes: Iterable<Node>, now: Date): Node[] {
   const limit = now.getTime() - eventTtlMs;
   const expired: Node[] = [];

@@ -1,7 +1,7 @@
 import type { KubeObject, OwnerReference } from '#shared/base/meta';
 import type { Kind } from '#shared/kubernetes/client';
 
-/** The collector's record of an object: its identity, its owners and its finalizers. */
+/** The collector's record of an object: its identity, owners and finalizers. */
 export interface Node {
   kind: Kind;
   uid: string;
@@ -10,11 +10,11 @@ export interface Node {
   owners: readonly OwnerReference[];
   finalizers: readonly string[];
   deleting: boolean;
-  /** For objects that only live for a while (Events): when it was last of interest, ISO. */
+  /** For objects that expire (Events): their last occurrence, ISO. */
   seen: string | undefined;
 }
 
-/** All objects by uid, and who depends on whom. */
+/** All objects by uid, with their dependents. */
 export interface Graph {
   put(node: Node): void;
   remove(uid: string): void;

@@ -5,55 +5,55 @@ import { ArcError } from '#shared/base/errors';
 import { type ProcessMark, signalGroup, startTimeOf } from './processes.ts';
 import { createTail } from './tail.ts';
 
-/** What a program runs in. */
+/** The environment and folder of a run. */
 export interface Run {
   cwd: string;
   env: Readonly<Record<string, string>>;
 }
 
-/** Takes stdout and stderr, as they come. */
+/** Receivers of stdout and stderr. */
 export type Outputs = readonly ((chunk: Buffer) => void)[];
 
-/** A process, leader of a group of its own, that waits for the word to run. */
+/** A process, leader of its own group, that waits for `go`. */
 export interface Startable {
-  /** Undefined: it could not be started. */
+  /** undefined if the process could not be started. */
   readonly pid: number | undefined;
   /**
-   * Passes on what it prints from now on, and resolves with the exit code of the run when all of that has come: 128 + number for a signal, as
-   * shells count. Rejects with InternalError when it could not be started.
+   * Forwards output from now on, and resolves with the exit code of the run after all output has arrived: 128 + number for a signal, as in
+   * shells. Rejects with InternalError if the process could not be started.
    */
   follow(outputs: Outputs): Promise<number>;
-  /** Gives the word. */
+  /** Starts the run. */
   go(run: Run): void;
 }
 
-/** A process that is there for run after run. */
+/** A process that is reused for several runs. */
 export interface Worker extends Startable {
-  /** Ends the run's use of it. `isGood`: that has ended by itself, so that another one may follow; else the process is ended. */
+  /** Ends the run's use of the process. `isGood`: the run ended by itself, so the process may be reused; otherwise it is killed. */
   giveBack(isGood: boolean): Promise<void>;
 }
 
 export interface ChildOptions extends Run {
   command: readonly string[];
-  /** Where pid and start time are kept before the program starts. */
+  /** The file for pid and start time, written before the program starts. */
   record: string;
-  /** A process of this program that is there already; it takes this run. */
+  /** An existing process of this program, to be used for the run. */
   worker?: Worker | undefined;
-  /** Makes what takes the output as it comes, one for each stream. */
+  /** Creates a receiver for live output, one per stream. */
   live?: () => (chunk: Buffer) => void;
-  /** Aborted: the group gets TERM, and KILL after `graceMs`. */
+  /** On abort the group gets TERM, and KILL after `graceMs`. */
   signal: AbortSignal;
   graceMs: number;
 }
 
 export interface ChildResult {
   exitCode: number;
-  /** The last 200 lines, at most 16 KiB, of stdout and stderr as they came. */
+  /** The last 200 lines, at most 16 KiB, of stdout and stderr in order of arrival. */
   tail: string;
 }
 
-// Waits for a line on stdin, then becomes the program, pid and all: it cannot run before it is on record, and it never
-// runs when the executor dies in between, for then the pipe ends without a line.
+// Waits for a line on stdin, then execs the program with the same pid. So the program cannot run before its record exists, and
+// never runs if the executor dies in between: the pipe then ends without a line.
 const gate = 'IFS= read -r go && exec "$@"';
 
 const signalNumbers: Readonly<Record<string, number>> = {
@@ -68,8 +68,8 @@ const signalNumbers: Readonly<Record<string, number>> = {
 export const recordName = 'process.json';
 
 /**
- * Runs a program in a process group of its own, its stdin a pipe that ends with us, and resolves when the whole group has
- * ended, or the worker's process when its run has. Rejects with InternalError when it could not be started.
+ * Runs a program in its own process group, with a pipe as stdin that ends with this process. Resolves when the whole group has
+ * ended, or, for a reused process, when its run has. Rejects with InternalError if it could not be started.
  */
 export async function runChild(options: ChildOptions): Promise<ChildResult> {
   const { signal } = options;
@@ -118,7 +118,7 @@ function startGated({ command, cwd, env }: ChildOptions): Startable {
       return new Promise<number>((resolve, reject) => {
         child.once('error', (caught) => reject(notStarted(caught)));
         child.once('exit', () => {
-          // Children it left behind would keep the pipes open, and run on.
+          // Remaining children would keep the pipes open, and continue to run.
           if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
         });
         child.once('close', (code, name) => resolve(exitCodeOf(code, name)));
@@ -128,20 +128,20 @@ function startGated({ command, cwd, env }: ChildOptions): Startable {
   };
 }
 
-/** Starts a program, its streams pipes, as the leader of a group of its own. Throws InternalError where not even the pipes can be made. */
+/** Spawns a program with piped streams as the leader of its own group. Throws InternalError if the pipes cannot be created. */
 export function spawnPiped(
   [program = '', ...args]: readonly string[],
   place: { cwd?: string; env: Readonly<Record<string, string>> },
 ): ChildProcessWithoutNullStreams {
   const child = spawn(program, args, { ...place, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
-  // Without a file descriptor to spare there is a child without streams, which its type does not say, and an 'error' of it to come.
+  // Without free file descriptors there is a child without streams, contrary to its type, and an 'error' event follows.
   const { stdin } = child as Partial<typeof child>;
   if (stdin === undefined) {
     child.once('error', () => undefined);
     const full = new Error('there are too many open files: raise the limit (ulimit -n) of this process');
     throw notStarted(Object.assign(full, { code: 'EMFILE' }));
   }
-  // A program that ends without reading its stdin breaks the pipe: its exit tells more.
+  // A program that exits without reading its stdin breaks the pipe: its exit code says more.
   stdin.on('error', () => undefined);
   return child;
 }
@@ -150,12 +150,12 @@ export function notStarted(cause: Error): ArcError {
   return new ArcError('InternalError', `cannot start a program: ${cause.message}`, { cause });
 }
 
-/** 128 + number for a signal. */
+/** Returns 128 + number for a signal. */
 export function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number {
   return code ?? 128 + (signalNumbers[signal ?? ''] ?? 0);
 }
 
-/** Not flushed to disk: it outlives us, and no process outlives the machine. */
+/** Not flushed to disk: the record has to survive this process only, and no process survives the machine. */
 async function keepRecord(folder: string, pid: number): Promise<void> {
   const mark: ProcessMark = { pid, startTime: (await startTimeOf(pid)) ?? '' };
   await writeFile(path.join(folder, recordName), JSON.stringify(mark), { mode: 0o600 });

@@ -1,10 +1,10 @@
-/** Passed on from our own environment: where programs and certificates are, how to reach the network. */
+/** Variables passed on from our own environment: paths of programs and certificates, and proxies. */
 const passedOn = [
   ...['PATH', 'LANG', 'LC_ALL', 'TZ', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ];
 
-/** What programs inherit from our own environment. */
+/** Returns the variables that programs inherit from our environment. */
 export function inheritedEnvironment(
   outer: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {

@@ -1,7 +1,7 @@
 /** The end of an output, bounded while it is captured. */
 export interface Tail {
   push(chunk: Buffer): void;
-  /** At most the last 200 lines and 16 KiB, whole lines where possible. */
+  /** Returns at most the last 200 lines and 16 KiB, whole lines where possible. */
   text(): string;
 }
 
@@ -15,12 +15,12 @@ export function createTail(): Tail {
     push(chunk) {
       const joined = Buffer.concat([kept, chunk]);
       cut ||= joined.length > byteLimit;
-      // Copied, or a small piece would hold the whole chunk it was cut from.
+      // Copied: a small slice would keep the whole chunk alive.
       kept = Buffer.from(joined.subarray(Math.max(0, joined.length - byteLimit)));
     },
     text() {
       const lines = kept.toString('utf8').trimEnd().split('\n');
-      // The first line is a piece of one when something was cut off before it.
+      // The first line is partial if something was cut off before it.
       if (cut && lines.length > 1) lines.shift();
       return lines.slice(-lineLimit).join('\n');
     },

@@ -1,17 +1,17 @@
 const lineEnd = 10;
 
-/** The line by which a process says, on each of its streams, that a run has ended: NUL, the run's mark, and the exit code. */
+/** The line that ends a run on each stream of a process: NUL, the run's mark, and the exit code. */
 export interface EndOfRun {
   mark: string;
-  /** Gets everything before that line, as it comes. */
+  /** Receives everything before that line. */
   take: (chunk: Buffer) => void;
   /** Gets the exit code. */
   end: (exitCode: number) => void;
-  /** Called if something comes after it. */
+  /** Called if output follows the line. */
   stray: () => void;
 }
 
-/** Takes a stream of a process in chunks. Nothing is held back but what may be the beginning of the line that ends the run. */
+/** Splits a stream of a process. Holds back only what may be the beginning of the line that ends the run. */
 export function untilMark({ mark, take, end, stray }: EndOfRun): (chunk: Buffer) => void {
   const head = Buffer.from(`\0${mark} `);
   let rest = Buffer.alloc(0);

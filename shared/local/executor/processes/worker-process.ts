@@ -5,17 +5,17 @@ import { exitCodeOf, notStarted, type Startable, spawnPiped } from './child.ts';
 import { signalGroup } from './processes.ts';
 import { untilMark } from './until-mark.ts';
 
-/** A process that does one run after the other. */
+/** A process that does one run after another. */
 export interface WorkerProcess extends Startable {
-  /** It may be given a run. */
+  /** True if it can take a run. */
   readonly isFree: boolean;
-  /** Whether it keeps this process alive. */
+  /** Sets whether it keeps this process alive. */
   hold(isHeld: boolean): void;
   /** Kills it; resolves when it has ended. */
   end(): Promise<void>;
 }
 
-/** A run that is under way: where its output goes, and who waits for its end. */
+/** The run in progress: the receivers of its output, and the promise of its end. */
 interface Current {
   mark: string;
   inputs: ((chunk: Buffer) => void)[];
@@ -25,8 +25,8 @@ interface Current {
 
 /**
  * Starts a program that waits, with ARC_PREPARED set, for lines on its stdin: each a JSON object with the environment `env` and the folder
- * `cwd` of a run, and its `mark`. It ends a run by a line on stdout and stderr with that mark (`untilMark`), or by ending itself. `onEnd` is
- * called when it has ended, and when nothing more may be given to it. Throws InternalError where there is no process to be had.
+ * `cwd` of a run, and its `mark`. It ends a run with a line on stdout and stderr that contains the mark (`untilMark`), or by exiting. `onEnd`
+ * is called when it has exited, and when it can take no more runs. Throws InternalError if no process can be started.
  */
 export function startWorker(
   command: readonly string[],
@@ -55,7 +55,7 @@ export function startWorker(
     const ended = once(child, 'exit');
     if (child.pid !== undefined && signalGroup(child.pid, 'SIGKILL')) await ended;
   }
-  // Nobody knows what it is about that comes without a run.
+  // Output without a run cannot be attributed.
   for (const [index, stream] of [child.stdout, child.stderr].entries())
     stream.on('data', (chunk: Buffer) => (current ? current.inputs[index]?.(chunk) : void end()));
 

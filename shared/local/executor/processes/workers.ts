@@ -2,34 +2,34 @@ import type { Worker } from './child.ts';
 import { inheritedEnvironment } from './inherited-environment.ts';
 import { startWorker, type WorkerProcess } from './worker-process.ts';
 
-/** Processes of one program that do run after run, so that a small one does not pay for the start of a process. */
+/** Reusable processes of one program, so that a small run does not pay for a process start. */
 export interface Workers {
-  /** A run is near: starts a process for it, unless one is free or there are as many as there may be. */
+  /** Announces a run: starts a process for it, unless one is free or the maximum is reached. */
   warm(): void;
-  /** A process for a run of `command` in `env`; undefined if that needs one of its own. */
+  /** Returns a process for a run of `command` in `env`; undefined if the run needs a process of its own. */
   take(command: readonly string[], env: Readonly<Record<string, string>>): Worker | undefined;
-  /** Ends those that are free, and from then on each that is given back. */
+  /** Ends the free processes, and from then on each process that is given back. */
   close(): Promise<void>;
 }
 
 export interface WorkersOptions {
-  /** The program, and what its environment is taken from. */
+  /** The program, and the environment of its processes. */
   command: readonly string[];
   outer: Readonly<Record<string, string | undefined>>;
-  /** Processes that are started ahead of runs. */
+  /** Processes started ahead of runs. */
   most: number;
-  /** One that is free for so long is ended (default 15 s). */
+  /** A process that is free for this long is ended (default 15 s). */
   idleMs?: number;
 }
 
-/** Variables that a process reads when it starts, so that they cannot be given to it later. */
+/** Variables that a process reads at its start, so that they cannot be set later. */
 const readAtStart = /^(?:NODE_|UV_|LD_|SSL_|OPENSSL_|MALLOC_)/;
 
-/** Nothing is started yet. */
+/** Creates the pool; starts no process yet. */
 export function createWorkers({ command, outer, most, idleMs = 15_000 }: WorkersOptions): Workers {
   const env = inheritedEnvironment(outer);
   const all = new Set<WorkerProcess>();
-  /** The last one that became free goes first: those that are not needed come to their end. */
+  /** Last in, first out, so that surplus processes become idle and end. */
   const free = new Map<WorkerProcess, NodeJS.Timeout>();
   let isClosed = false;
 
@@ -79,7 +79,7 @@ export function createWorkers({ command, outer, most, idleMs = 15_000 }: Workers
       try {
         keep(start());
       } catch {
-        // The run that comes tries again, and tells of it.
+        // The run itself retries, and reports the failure.
       }
     },
     take(asked, wanted) {
