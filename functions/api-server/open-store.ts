@@ -81,9 +81,9 @@ export async function openStore(settings: StoreSettings, surroundings: StoreSurr
 export async function untilReachable<T>(
   open: () => Promise<T>,
   { log, signal }: Pick<StoreSurroundings, 'log' | 'signal'>,
-  gracePeriodMs = 120_000,
+  openTimeoutMs = 120_000,
 ): Promise<T> {
-  const until = performance.now() + gracePeriodMs;
+  const until = performance.now() + openTimeoutMs;
   const backoff = createBackoff({ maxMs: 2_000, random: Math.random });
   for (;;) {
     try {

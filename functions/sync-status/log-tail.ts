@@ -14,7 +14,7 @@ import {
 } from '#shared/domain';
 
 /** The tail is optional: a node that is slow to answer must not delay a status. */
-const gracePeriodMs = 5_000;
+const readTimeoutMs = 5_000;
 /** Failed pods read per Workflow. */
 const mostPods = 50;
 /** The container runtime splits lines at 16 KiB; the rest of the answer is dropped. */
@@ -29,7 +29,7 @@ export async function readTail(context: Context, step: FailedStep): Promise<LogT
   if (!isOn('logTail', settings)) return undefined;
   const { 'logTail.lines': lines = 30, 'logTail.bytes': bytes = 4_096 } = settings;
   const { metadata } = step.run;
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(gracePeriodMs)]);
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(readTimeoutMs)]);
   try {
     const selection = {
       ...namespaceOf(step.run),

@@ -39,7 +39,7 @@ export interface Bound {
 
 /** How long a watch is read for lines that should not come, and at most for those that should; ms. */
 const graceMs = 150;
-const gracePeriodMs = 20_000;
+const answerTimeoutMs = 20_000;
 
 /** Sends requests to one server over kept-alive connections. */
 export class Client {
@@ -108,7 +108,7 @@ async function readBounded(response: IncomingMessage, bound: Bound): Promise<str
   };
   response.once('end', end).once('close', end).once('error', end);
   await bound.during();
-  const until = Date.now() + gracePeriodMs;
+  const until = Date.now() + answerTimeoutMs;
   while (!ended && Date.now() < until && text.split('\n').length - 1 < bound.lines) await sleep(10);
   if (!ended) await sleep(graceMs);
   response.destroy();

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** How many of each kind keep a process busy: sockets, timers, work on files. */
 export type OpenResources = ReadonlyMap<string, number>;
 
-const gracePeriodMs = 100;
+const longestWaitMs = 100;
 
 export function openResources(): OpenResources {
   const open = new Map<string, number>();
@@ -13,7 +13,7 @@ export function openResources(): OpenResources {
 
 /** Whether no more is open than `before`, or comes to be so in a moment: a connection that is ended takes a turn or two. */
 export async function isQuiet(before: OpenResources): Promise<boolean> {
-  const until = performance.now() + gracePeriodMs;
+  const until = performance.now() + longestWaitMs;
   for (;;) {
     if ([...openResources()].every(([kind, count]) => count <= (before.get(kind) ?? 0))) return true;
     if (performance.now() > until) return false;

@@ -1,5 +1,5 @@
 /** A replica waits this long before it takes another free Lease, ms: enough for a replica that leads fewer to see the Lease. */
-const gracePeriodMs = 2_500;
+const takeDelayMs = 2_500;
 
 /**
  * The Leases of one replica, among Leases for which all replicas compete: it leaves a free Lease to replicas that lead fewer, and takes it if
@@ -23,7 +23,7 @@ export class Share {
   /** Returns true if it may take a Lease that has been free for this long; the Lease then counts as held until `give`. */
   take(freeMs: number): boolean {
     if (this.isFull) return false;
-    if (this.#held > 0 && freeMs < Math.min(this.#held, 2) * gracePeriodMs) return false;
+    if (this.#held > 0 && freeMs < Math.min(this.#held, 2) * takeDelayMs) return false;
     this.#held += 1;
     return true;
   }

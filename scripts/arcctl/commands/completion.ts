@@ -19,7 +19,7 @@ export function completionCommand(): Command {
 }
 
 /** A person waits for the answer, and has something to type meanwhile. */
-const gracePeriodMs = 2_000;
+const timeoutMs = 2_000;
 const mostNames = 200;
 
 /** Answers `arcctl complete -- WORDS`: commands, options, and names of Orders where the cluster tells them in time. */
@@ -45,7 +45,7 @@ const takesOrders = ['order', 'orders', 'names'];
 async function orderNames(io: Io, program: Command, words: readonly string[]): Promise<string[]> {
   try {
     program.parseOptions([...words]);
-    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(gracePeriodMs)]);
+    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(timeoutMs)]);
     const { api, namespace } = await connect(io, globalOptions(program));
     const { items } = await api.list(orders, { namespace, metadataOnly: true, limit: mostNames }, signal);
     return items.map(({ metadata }) => metadata.name);

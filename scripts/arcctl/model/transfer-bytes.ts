@@ -18,7 +18,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** What a transfer would send, as far as servers tell. */
 export type Bytes = { state: 'known'; toSend: number; total: number } | { state: 'unknown'; why: string };
 
-const gracePeriodMs = 30_000;
+const readTimeoutMs = 30_000;
 
 /**
  * Asks source and destination what a planned ArtifactWorkflow would send; nothing is written, and no content is read. With the user's own
@@ -33,7 +33,7 @@ export async function transferBytes(
   const source = endpoints.get(workflow.spec.srcRef?.name ?? '');
   const destination = endpoints.get(workflow.spec.dstRef?.name ?? '');
   if (!source || !destination) return { state: 'unknown', why: 'an Endpoint is missing' };
-  const signal = AbortSignal.any([outer, AbortSignal.timeout(gracePeriodMs)]);
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(readTimeoutMs)]);
   try {
     const job: Job = {
       artifact: { type: workflow.spec.type ?? '', spec: workflow.spec.artifact?.spec ?? {} },

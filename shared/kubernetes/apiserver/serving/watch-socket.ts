@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { gracePeriodMs } from './stalled-readers.ts';
+import { stallTimeoutMs } from './stalled-readers.ts';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 
@@ -36,7 +36,7 @@ function isHandshake({ headers }: IncomingMessage): boolean {
  * message, as kube-apiserver sends them. A watch that is refused gets a plain HTTP answer, before the protocol is switched. The connection
  * of a client that takes nothing for `ms` ends.
  */
-export function serveWatchSockets(server: Server, fetch: Fetch, ms = gracePeriodMs): { cut(): void } {
+export function serveWatchSockets(server: Server, fetch: Fetch, ms = stallTimeoutMs): { cut(): void } {
   const open = new Set<Duplex>();
   // @types/ws does not know `closeTimeout` yet.
   const options: ServerOptions & { closeTimeout: number } = {

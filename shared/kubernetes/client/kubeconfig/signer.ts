@@ -23,7 +23,7 @@ export class CredentialError extends Error {
 }
 
 /** Milliseconds that a plugin may take. After that the next request starts it again. */
-const gracePeriodMs = 60_000;
+const pluginTimeoutMs = 60_000;
 /** Idle connections end after so many milliseconds: before proxies in between forget them. */
 const idleMs = 30_000;
 
@@ -128,8 +128,8 @@ function shorten(text: string): string {
 async function within<T>(work: Promise<T>, description: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const text = `cannot sign in as ${description}: no credentials within ${gracePeriodMs / 1000} s`;
-    timer = setTimeout(() => reject(new CredentialError(text)), gracePeriodMs);
+    const text = `cannot sign in as ${description}: no credentials within ${pluginTimeoutMs / 1000} s`;
+    timer = setTimeout(() => reject(new CredentialError(text)), pluginTimeoutMs);
   });
   try {
     return await Promise.race([work, late]);
