@@ -7,18 +7,18 @@ import type { ClusterAccess } from './transport/transport.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What a person chooses on a command line, as with kubectl. */
+/** The choices of a command line, as with kubectl. */
 export interface AccessChoice {
-  /** The file, in place of KUBECONFIG, the pod's account and ~/.kube/config. */
+  /** A file that replaces KUBECONFIG, the pod's account and ~/.kube/config. */
   kubeconfig?: string | undefined;
-  /** In place of the current context. */
+  /** Replaces the current context. */
   context?: string | undefined;
   impersonation?: Impersonation | undefined;
 }
 
 /**
- * The cluster a function works for. In a pod this is the service account alone, which loads nothing; elsewhere it is what
- * `programAccess` finds. Rejects with Invalid when there is no cluster, saying what to set.
+ * Returns the cluster of a function: in a pod that of its service account, without loading a library; elsewhere as
+ * `programAccess`. Rejects with Invalid if there is no cluster, saying what to set.
  */
 export async function functionAccess(env: Env): Promise<ClusterAccess> {
   const isInPod = Boolean(env.KUBERNETES_SERVICE_HOST) && !env.KUBECONFIG;
@@ -26,10 +26,10 @@ export async function functionAccess(env: Env): Promise<ClusterAccess> {
 }
 
 /**
- * The cluster a program works for: ARC_API_SERVER with ARC_TOKEN_FILE and ARC_CA_FILE, or the current context of KUBECONFIG, or the
- * service account of the pod, or the current context of ~/.kube/config; the first that is there. Contexts, client certificates,
- * token files, exec plugins and proxies work as in kubectl. Rejects with Invalid when there is none or a kubeconfig is wrong.
- * `namespace` is that of the context, where it names one.
+ * Returns the cluster of a program. The first that exists: ARC_API_SERVER with ARC_TOKEN_FILE and ARC_CA_FILE; the current context of
+ * KUBECONFIG; the service account of the pod; the current context of ~/.kube/config. Contexts, client certificates,
+ * token files, exec plugins and proxies work as in kubectl. Rejects with Invalid if there is none or a kubeconfig is wrong.
+ * `namespace` is that of the context, if it names one.
  */
 export async function programAccess(
   env: Env,
@@ -61,7 +61,7 @@ function sourceOf(env: Env, { kubeconfig, context }: AccessChoice): ContextSourc
   const { ARC_API_SERVER, KUBECONFIG, KUBERNETES_SERVICE_HOST, HOME } = env;
   if (context === undefined && (ARC_API_SERVER || (KUBERNETES_SERVICE_HOST && !KUBECONFIG))) {
     const caFile = env.ARC_CA_FILE || path.join(accountFolder, 'ca.crt');
-    // Outside a pod there may be no such file: what Node trusts by itself has to do.
+    // Outside a pod the file may not exist: then Node's own authorities are used.
     const hasAuthority = Boolean(env.ARC_CA_FILE) || existsSync(caFile);
     return {
       server: inClusterServer(env),

@@ -1,7 +1,7 @@
 import type { KubeObject } from '#shared/base/meta';
 import type { TraceContext } from '#shared/base/telemetry';
 
-/** A collection of the API and, as a phantom, the type of its objects. */
+/** A collection of the API with, as a phantom, the type of its objects. */
 export interface Kind<T extends KubeObject = KubeObject> {
   /** As written in manifests: `v1`, `arc.opendefense.cloud/v1alpha1`. */
   apiVersion: string;
@@ -17,17 +17,17 @@ export interface Key {
   namespace?: string;
 }
 
-/** One object to be read. */
+/** An object to read. */
 export interface ReadKey extends Key {
-  /** A hint: `<label>=<value>` that few objects have, this one among them. Several that are asked for at a time can then be read in one list. */
+  /** A hint: a selector `<label>=<value>` that matches this object and few others. Concurrent reads with such hints are batched into one list. */
   among?: string | undefined;
 }
 
-/** One object whose metadata is to be read. */
+/** An object whose metadata is to be read. */
 export interface MetadataKey extends Key {
   /**
-   * A state not older than this resourceVersion of the same API server will do: it can then come from its memory. Absent: the newest. It may
-   * be that of an object of another kind, where both are known to be kept by our own API server, which counts all its writes together.
+   * Accepts a state at least as new as this resourceVersion of the same API server, which its cache may have. Absent: the newest state. May be
+   * the resourceVersion of another kind, if our own API server stores both kinds: it numbers all writes together.
    */
   notOlderThan?: string | undefined;
 }
@@ -43,19 +43,19 @@ export type WatchEvent<T> =
   | { type: 'BOOKMARK'; resourceVersion: string };
 
 /**
- * A small Kubernetes client over fetch. Every method rejects with ArcError carrying the code of the Status the server
- * answered; nothing is retried here. All calls have a deadline (default 30 s; a watch has none but its signal).
+ * A small Kubernetes client over fetch. Every method rejects with an ArcError that has the code of the Status in the
+ * answer; nothing is retried here. All calls have a deadline (default 30 s), except a watch, which has only its signal.
  */
 export interface KubeClient {
-  /** The same client, whose requests all carry this trace context unchanged (see TransportOptions.trace). */
+  /** Returns the same client; its requests carry this trace context unchanged (see TransportOptions.trace). */
   traced(trace: TraceContext): KubeClient;
-  /** undefined when there is no such object; every other failure rejects. */
+  /** Resolves with undefined if the object does not exist; every other failure rejects. */
   get<T extends KubeObject>(kind: Kind<T>, key: ReadKey, signal?: AbortSignal): Promise<T | undefined>;
-  /** The same without spec and status: what is asked of a large object is often only whether it is there still, or is to be deleted. */
+  /** As `get`, without spec and status: large objects are often read only to see whether they exist or are being deleted. */
   getMetadata(kind: Kind, key: MetadataKey, signal?: AbortSignal): Promise<KubeObject | undefined>;
   /**
-   * All items, read in pages of 500 at one resourceVersion (or one page, with `limit`); rejects with Expired if history
-   * went away in between.
+   * Resolves with all items, read in pages of 500 at one resourceVersion (or with one page, given `limit`). Rejects with Expired if the
+   * history was compacted in between.
    */
   list<T extends KubeObject>(
     kind: Kind<T>,
@@ -65,7 +65,7 @@ export interface KubeClient {
   create<T extends KubeObject>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
   /** PUT; `metadata.resourceVersion` in `object` is the precondition. */
   replace<T extends KubeObject>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
-  /** JSON merge patch (RFC 7396) of the object, or of its status subresource. A `metadata.resourceVersion` in it guards the write. */
+  /** JSON merge patch (RFC 7396) of the object, or of its status subresource. A `metadata.resourceVersion` in the patch guards the write. */
   mergePatch<T extends KubeObject>(
     kind: Kind<T>,
     key: Key,
@@ -74,14 +74,14 @@ export interface KubeClient {
     signal?: AbortSignal,
   ): Promise<T>;
   /**
-   * The log of a container of a pod from the first of its last `tailLines` lines on, at most `limitBytes` of it. The deadline is the one of
-   * other calls: a log that is still written is not followed.
+   * Resolves with the last `tailLines` lines of a container's log, at most `limitBytes`. The usual deadline applies: the log is
+   * not followed.
    */
   log(pod: Key, options: LogOptions, signal?: AbortSignal): Promise<string>;
-  /** False when it was gone already. Propagation is Background unless said otherwise. */
+  /** Resolves with false if the object was gone already. Propagation is Background by default. */
   delete(kind: Kind, key: Key, options?: DeleteOptions, signal?: AbortSignal): Promise<boolean>;
   /**
-   * Changes after `resourceVersion`, in order, with bookmarks. Ends when the server closes the watch or `signal` is
+   * Yields the changes after `resourceVersion`, in order, with bookmarks. Ends when the server closes the watch or `signal` is
    * aborted; rejects with the code of an ERROR event (Expired: list again), ServiceUnavailable when the connection
    * breaks, InternalError for lines that are not watch events.
    */
@@ -92,22 +92,22 @@ export interface KubeClient {
   ): AsyncIterable<WatchEvent<T>>;
 }
 
-/** Which objects of a kind. */
+/** Selects objects of a kind. */
 export interface Selection {
   /** Absent: all namespaces. */
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** The server sends only the metadata of the objects (meta.k8s.io/v1 PartialObjectMetadata). */
+  /** Requests only the metadata of the objects (meta.k8s.io/v1 PartialObjectMetadata). */
   metadataOnly?: boolean;
 }
 
 export interface ListOptions extends Selection {
-  /** Read one page of at most this many items instead of everything; `continue` of the answer says where to go on. */
+  /** Read one page of at most this many items instead of everything; `continue` of the answer names the next page. */
   limit?: number;
-  /** Where the page starts: `continue` of the page before. Only with `limit`. */
+  /** The start of the page: `continue` of the previous page. Only with `limit`. */
   continue?: string;
-  /** Rejects with RequestEntityTooLarge where the page is larger. Only with `limit`: ask for fewer then. */
+  /** Reject with RequestEntityTooLarge if the page is larger. Only with `limit`: ask for fewer items then. */
   mostBytes?: number;
 }
 
@@ -127,6 +127,6 @@ export interface WatchOptions extends Selection {
   resourceVersion: string;
   /** How long the server is asked to keep the watch open. */
   timeoutSeconds?: number;
-  /** Rejects with Timeout when the server sends nothing, not even a bookmark, for so long. Absent: the limit of fetch (5 minutes in Node). */
+  /** Reject with Timeout if the server sends nothing, not even a bookmark, for this long. Absent: the limit of fetch (5 minutes in Node). */
   inactivityMs?: number;
 }

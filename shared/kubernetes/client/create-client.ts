@@ -29,8 +29,8 @@ const pageSize = 500;
 const podKind: Kind = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
 /**
- * A client for one API server. Custom certificate authorities are set for the whole process
- * (NODE_EXTRA_CA_CERTS or tls.setDefaultCACertificates). Throws BadRequest for a wrong address.
+ * Creates a client for one API server. Custom certificate authorities are set for the whole process
+ * (NODE_EXTRA_CA_CERTS or tls.setDefaultCACertificates). Throws BadRequest for an invalid address.
  */
 export function createKubeClient(options: TransportOptions): KubeClient {
   const transport = createTransport(options);
@@ -165,7 +165,7 @@ async function* watch<T extends KubeObject>(
   }
 }
 
-/** The body of a watch. Every chunk restarts the deadline, which so far bounded only the head of the answer. */
+/** Reads the body of a watch. Every chunk restarts the deadline, which until now bounded only the head of the answer. */
 async function* restarting(
   answer: Answer,
   deadline: Deadline,
@@ -178,7 +178,7 @@ async function* restarting(
   }
 }
 
-/** No more of a body than `limit` bytes, whatever the server sends. */
+/** Reads at most `limit` bytes of a body, whatever the server sends. */
 async function readText(answer: Answer, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -191,7 +191,7 @@ async function readText(answer: Answer, limit: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The result of `attempt`, or `absent` when the object does not exist. */
+/** Resolves with the result of `attempt`, or with `absent` if the object does not exist. */
 async function orAbsent<T>(attempt: () => Promise<T>, absent: Awaited<T>): Promise<T> {
   try {
     return await attempt();
@@ -206,7 +206,7 @@ function objectOf<T extends KubeObject>(kind: Kind<T>, body: unknown, request: O
   throw new ArcError('InternalError', `${describe(request)}: the server did not answer with an object`);
 }
 
-/** The Accept header for metadata only, of a list or of each event of a watch; none for whole objects. */
+/** Returns the Accept header for metadata only, of a list or of each event of a watch; none for whole objects. */
 function accept({ metadataOnly = false }: Selection, suffix = ''): Pick<Outgoing, 'accept'> {
   return metadataOnly
     ? { accept: `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1` }

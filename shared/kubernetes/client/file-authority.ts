@@ -5,11 +5,11 @@ import { ArcError } from '#shared/base/errors';
 const rereadMs = 60_000;
 
 /**
- * Trusts the certificate authorities in a PEM file, for all TLS of this process, and reads the file again at most once a minute,
- * when asked: a cluster's authority is renewed while pods run. Node cannot do this by NODE_EXTRA_CA_CERTS, which it reads at
- * its start. Once a file has been read, one that is away or empty for a while changes nothing.
+ * Trusts the certificate authorities in a PEM file for all TLS of this process, and reads the file again at most once a minute,
+ * when called: a cluster's authority is renewed while pods run. NODE_EXTRA_CA_CERTS does not do this, because Node reads it only at
+ * its start. Once a file was read, its absence or emptiness changes nothing.
  *
- * @param required reject with ServiceUnavailable when there never was a file; without it there may be none
+ * @param required reject with ServiceUnavailable if the file never existed; otherwise it may be absent
  * @param now milliseconds of any steady clock
  */
 export function fileAuthority(

@@ -11,13 +11,13 @@ const rereadMs = 60_000;
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where the API server is and who we are, from the environment and files of a pod: KUBERNETES_SERVICE_HOST and _PORT, and the account's token
+ * Reads address and credentials from the environment and files of a pod: KUBERNETES_SERVICE_HOST and _PORT, and the account's token
  * and authority, which are read again as they are renewed. ARC_API_SERVER (a URL), ARC_TOKEN_FILE and ARC_CA_FILE override
- * them outside a cluster. Throws Invalid when neither is there.
+ * them outside a cluster. Throws Invalid if neither is set.
  */
 export function inClusterConfig(env: Env): ClusterAccess {
   const read = fileToken(env.ARC_TOKEN_FILE || join(accountFolder, 'token'));
-  // Outside a pod there may be no file: what Node trusts by itself has to do.
+  // Outside a pod the file may not exist: then Node's own authorities are used.
   const trust = fileAuthority(env.ARC_CA_FILE || join(accountFolder, 'ca.crt'), Boolean(env.ARC_CA_FILE));
   const token = async () => {
     await trust();
@@ -26,7 +26,7 @@ export function inClusterConfig(env: Env): ClusterAccess {
   return { server: inClusterServer(env), token };
 }
 
-/** The address of the API server alone. Throws Invalid when there is none. */
+/** Returns the address of the API server. Throws Invalid if there is none. */
 export function inClusterServer(env: Env): string {
   if (env.ARC_API_SERVER) return env.ARC_API_SERVER;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
@@ -41,7 +41,7 @@ export function inClusterServer(env: Env): string {
 
 /**
  * Reads a token from a file, again at most once a minute: the kubelet rotates it (client-go does the same). Rejects with
- * ServiceUnavailable when it cannot be read or is empty.
+ * ServiceUnavailable if the file is unreadable or empty.
  *
  * @param now milliseconds of any steady clock
  */

@@ -1,7 +1,7 @@
 import type { KubeObject } from '#shared/base/meta';
 import type { Kind } from './client.ts';
 
-/** A change of one object. `before` is the part that was kept of it, `after` the whole object. */
+/** A change of one object. `before` is the kept part of the previous state, `after` the whole new state. */
 export type Change<T extends KubeObject, K = T> =
   | { type: 'added'; after: T; before?: undefined }
   | { type: 'modified'; before: K; after: T }
@@ -13,7 +13,7 @@ export interface Known<K> {
   value: K;
 }
 
-/** Where the kept parts are, by `<namespace>/<name>`, or name where there are no namespaces. A Map is one. */
+/** The storage of kept parts, by `<namespace>/<name>`, or name for cluster-scoped kinds. A Map is one. */
 export interface KnownStates<K> {
   get(key: string): Known<K> | undefined;
   set(key: string, known: Known<K>): unknown;
@@ -21,15 +21,15 @@ export interface KnownStates<K> {
   entries(): Iterable<[string, Known<K>]>;
 }
 
-/** The objects of one kind as last seen, and the changes that each new state makes. */
+/** The last observed objects of a kind, and the changes that new states make. */
 export interface KnownObjects<T extends KubeObject, K> {
-  /** An object exists in this state. No change when uid and resourceVersion are those already known. */
+  /** Stores a state. Returns no change if uid and resourceVersion are known already. */
   put(object: T): Change<T, K>[];
-  /** An object is gone; `object` is its last state. */
+  /** Removes an object; `object` is its last state. */
   remove(object: T): Change<T, K>[];
   /**
-   * A complete list held only `keys`: every other object is gone. Tells of each object that is looked at, undefined for one that stays, so that
-   * whoever walks through very many can let others run.
+   * Removes every object that is not in `keys`, those of a complete list. Yields once per examined object, undefined for one that stays, so that
+   * the caller can yield to the event loop.
    */
   retain(keys: ReadonlySet<string>): Iterable<Change<T, K> | undefined>;
   keyOf(object: T): string;
@@ -39,8 +39,8 @@ export interface KnownObjects<T extends KubeObject, K> {
 }
 
 /**
- * `keep` returns the part of an object to keep: a projection bounds the memory for a kind with many objects. Where it returns undefined the
- * object is forgotten: its next state counts as added, and its end is not reported. `all`, empty at first, is where the parts are kept.
+ * Creates an empty collection. `keep` returns the part of an object to keep: a projection bounds the memory for a kind with many objects. If it
+ * returns undefined the object is forgotten: its next state counts as added, and its deletion is not reported. `all` is the empty storage.
  */
 export function createKnownObjects<T extends KubeObject, K>(
   kind: Kind<T>,
@@ -66,7 +66,7 @@ export function createKnownObjects<T extends KubeObject, K>(
       size += Number(value !== undefined) - Number(known !== undefined);
       if (known === undefined) return [{ type: 'added', after: object }];
       if (known.uid === uid) return [{ type: 'modified', before: known.value, after: object }];
-      // Another object of the same name: its deletion was missed.
+      // Another object of the same name: the deletion of the earlier one was missed.
       return [
         { type: 'deleted', before: known.value },
         { type: 'added', after: object },

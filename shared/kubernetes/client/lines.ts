@@ -1,9 +1,9 @@
 import { ArcError } from '#shared/base/errors';
 
 /**
- * Splits a stream of bytes into lines of text. A character may be split over chunks. Rejects with InternalError for
- * bytes that are not UTF-8 and for a line longer than `limit` UTF-16 units, and with ServiceUnavailable when the stream
- * ends in the middle of a line: half a line is a lost message.
+ * Splits a stream of bytes into lines of text. Characters may be split over chunks. Rejects with InternalError for
+ * invalid UTF-8 and for a line longer than `limit` UTF-16 units, and with ServiceUnavailable if the stream
+ * ends within a line: half a line is a lost message.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -11,7 +11,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, limit: numbe
   for await (const chunk of chunks) {
     const text = decode(decoder, chunk);
     let start = 0;
-    // Only the new text is searched: searching the rest again and again would cost the square of a long line.
+    // Only the new text is searched: searching everything again would be quadratic in the length of a line.
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
       const line = rest + text.slice(start, end);
       rest = '';

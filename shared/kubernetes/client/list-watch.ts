@@ -4,38 +4,38 @@ import type { KubeObject } from '#shared/base/meta';
 import type { Kind, KubeClient, Selection } from './client.ts';
 import { type Change, createKnownObjects, type KnownObjects, type KnownStates } from './known-objects.ts';
 
-/** What to watch, and the callbacks. They are called in order, one after the other; they must not throw. */
+/** The objects to watch, and callbacks, which are called in order and must not throw. */
 export interface ListWatchHandler<T extends KubeObject, K = T> extends Selection {
   onChange(change: Change<T, K>): void;
-  /** A list is complete: `known` is the state of `resourceVersion`. `first` is true once. */
+  /** A list is complete: the known state is that of `resourceVersion`. `first` is true once. */
   onSync?(sync: { first: boolean; resourceVersion: string }): void;
-  /** A list or watch failed; the loop tries again. For the log. */
+  /** A list or watch failed and will be retried. For the log. */
   onFailure?(error: ArcError): void;
-  /** The part of each object to keep, and to give as `before`; undefined keeps nothing of it. Default: the whole object. */
+  /** Returns the part of each object to keep, and to pass as `before`; undefined keeps nothing. Default: the whole object. */
   keep?(object: T): K | undefined;
-  /** Where those parts are kept; empty at first. Default: a Map. */
+  /** The storage of these parts, initially empty. Default: a Map. */
   states?: KnownStates<K>;
 }
 
 export interface ListWatchOptions {
   signal: AbortSignal;
   random?: () => number;
-  /** A watch without any event, bookmarks included, for so long is opened again. Default 3 minutes. */
+  /** A watch without any event, bookmarks included, for this long is reopened. Default 3 minutes. */
   inactivityMs?: number;
-  /** Waits between attempts, in milliseconds. Default 200 up to 30 s. */
+  /** Backoff between attempts, in milliseconds. Default 200 up to 30 s. */
   backoff?: { baseMs: number; maxMs: number };
 }
 
 export interface ListWatchCounters {
   /** Lists after the first. */
   relists: number;
-  /** Times the server no longer had the history: the changes in between were seen only as their sum. */
+  /** Times that the server had compacted the history: the intermediate changes were seen only as their sum. */
   gaps: number;
-  /** Deletions found by comparing a list with what was known. */
+  /** Deletions found by comparing a list with the known objects. */
   foundDeleted: number;
   /** Watches opened. */
   watches: number;
-  /** Changes given to `onChange`. */
+  /** Changes passed to `onChange`. */
   changes: number;
 }
 
@@ -45,8 +45,8 @@ export interface ListWatch<K> {
   /** True from the first complete list on. */
   readonly synced: boolean;
   /**
-   * When the loop last made progress, in ms of `steadyClock`: the server answered, or a request failed. It stands still only when
-   * the loop hangs, not when the server is away. For liveness checks.
+   * When the loop last made progress, in ms of `steadyClock`: the server answered, or a request failed. Stands still only if
+   * the loop hangs, not while the server is away. For liveness checks.
    */
   readonly lastTurn: number;
   readonly counters: Readonly<ListWatchCounters>;
@@ -55,18 +55,18 @@ export interface ListWatch<K> {
 
 const pageSize = 500;
 /**
- * A page that is read takes about six times as much memory for a moment, and several kinds are listed at once. Objects may have more than a
- * megabyte, and then so many would fit neither in memory nor in a string.
+ * Reading a page briefly takes about six times its size in memory, and several kinds are listed at once. Objects may exceed a
+ * megabyte, and 500 of these would fit neither in memory nor in a string.
  */
 const pageBytes = 16 * 1024 * 1024;
 const quietMs = 5_000;
-/** Objects of a list that are compared in one turn of the event loop: there may be a million, and others wait meanwhile. */
+/** Objects of a list compared per turn of the event loop: there may be a million. */
 const looksAtOnce = 50;
 
 /**
- * Follows all objects of a kind until `signal` is aborted: lists, reports the difference from what was known (deletions
- * included), watches, resumes where the watch ended. Lists again only when the history is gone or the stream cannot be read.
- * Level-triggered: whatever was missed, the reported changes add up to the present state.
+ * Follows all objects of a kind until `signal` is aborted: lists, reports the difference from the known objects (deletions
+ * included), watches, resumes where the watch ended. Lists again only if the history is gone or the stream is unreadable.
+ * Level-triggered: whatever was missed, the reported changes add up to the current state.
  */
 export function listWatch<T extends KubeObject, K = T>(
   client: KubeClient,
@@ -75,12 +75,12 @@ export function listWatch<T extends KubeObject, K = T>(
   options: ListWatchOptions,
 ): ListWatch<K> {
   const { signal, random = Math.random, inactivityMs = 180_000 } = options;
-  // Without `keep`, K is T, by the default of the type parameter. The compiler cannot see that.
+  // Without `keep`, K is T by the default of the type parameter, which the compiler cannot see.
   const keep = handler.keep?.bind(handler) ?? ((object: T) => object as unknown as K);
   const known = createKnownObjects(kind, keep, handler.states);
   const counters: ListWatchCounters = { relists: 0, gaps: 0, foundDeleted: 0, watches: 0, changes: 0 };
   const backoff = createBackoff({ ...options.backoff, random });
-  /** Of lists after lost history: a watch that brings something before it expires again is no reason to hurry. */
+  /** Backoff of lists after lost history: a watch that delivers something before it expires again is no reason to hurry. */
   const relistBackoff = createBackoff({ ...options.backoff, random });
   const state = {
     synced: false,
@@ -88,7 +88,7 @@ export function listWatch<T extends KubeObject, K = T>(
     resourceVersion: undefined as string | undefined,
   };
   let expiredInARow = 0;
-  /** A request has failed since the last watch was opened: the server may have been another one meanwhile. */
+  /** True if a request has failed since the last watch was opened: the server may have been restored meanwhile. */
   let wasCut = false;
   const { namespace, labelSelector, fieldSelector, metadataOnly } = handler;
   const selection: Selection = {
@@ -117,10 +117,10 @@ export function listWatch<T extends KubeObject, K = T>(
   };
 
   let limit = pageSize;
-  /** One page. Of large objects it has fewer, and slowly more again. */
+  /** Reads one page. Pages of large objects have fewer items, then slowly more again. */
   const readPage = async (next: { continue?: string }) => {
     for (;;) {
-      // One object is read whatever it takes, and all of them from a server that knows no pages.
+      // A single object is read whatever its size, and everything from a server without pages.
       const bound = limit > 1 ? { mostBytes: pageBytes } : {};
       try {
         const page = await client.list(kind, { ...selection, ...next, ...bound, limit }, signal);
@@ -161,7 +161,7 @@ export function listWatch<T extends KubeObject, K = T>(
 
   const list = async (): Promise<string> => {
     if (state.synced) counters.relists += 1;
-    // Into nothing there is nothing to be deleted: what is seen is not noted, of what may be a million objects.
+    // Without known objects nothing can be deleted: the keys of up to a million objects need not be noted.
     const seen = known.size > 0 ? new Set<string>() : undefined;
     const resourceVersion = await takeListed(seen);
     if (seen !== undefined && !signal.aborted) await takeGone(seen);
@@ -173,8 +173,8 @@ export function listWatch<T extends KubeObject, K = T>(
   };
 
   /**
-   * Rejects with Expired where the server is at an earlier version than `from`: a backup was restored. It would accept a watch from there, and
-   * send nothing until its own versions have come so far.
+   * Rejects with Expired if the server is at an earlier version than `from`: a backup was restored. The server would accept a watch from
+   * there, and send nothing until its own versions have caught up.
    */
   const checkHistory = async (from: string): Promise<void> => {
     const { resourceVersion: current } = await client.list(kind, { ...selection, limit: 1 }, signal);
@@ -183,7 +183,7 @@ export function listWatch<T extends KubeObject, K = T>(
       throw new ArcError('Expired', `the server is at resourceVersion ${current} and was at ${from} before`);
   };
 
-  /** True when the watch brought an event or stayed open for a while. */
+  /** Resolves with true if the watch delivered an event or stayed open for a while. */
   const watch = async (from: string): Promise<boolean> => {
     counters.watches += 1;
     const opened = performance.now();
@@ -223,7 +223,7 @@ export function listWatch<T extends KubeObject, K = T>(
     }
     counters.gaps += 1;
     expiredInARow += 1;
-    // The list that follows at once makes up for lost history, unless it gives no version that can be watched from.
+    // The immediate list makes up for the lost history, unless it returns no version that can be watched from.
     if (expiredInARow === 1) relistBackoff.reset();
     else await pause(relistBackoff.next(atLeastMs), signal);
   };
@@ -261,19 +261,19 @@ export function listWatch<T extends KubeObject, K = T>(
   };
 }
 
-/** Failures after which the watch resumes at the same resourceVersion; all others need a new list. */
+/** True for failures after which the watch resumes at the same resourceVersion; all others need a new list. */
 function transient(error: ArcError): boolean {
   return ArcError.is(error, 'ServiceUnavailable', 'Timeout', 'TooManyRequests');
 }
 
 const wholeNumber = /^\d{1,40}$/;
 
-/** Versions are numbers that rise (KEP-5504); of others nothing is known. */
+/** Versions are increasing numbers (KEP-5504); other versions cannot be compared. */
 function isEarlier(version: string, than: string): boolean {
   return wholeNumber.test(version) && wholeNumber.test(than) && BigInt(version) < BigInt(than);
 }
 
-/** Wraps what a handler threw: that is a defect of the program, and is not retried like a failure of the server. */
+/** Wraps an error of a handler: that is a programming error, and is not retried like a failure of the server. */
 class HandlerFailure extends Error {}
 
 function guarded(call: () => void): void {

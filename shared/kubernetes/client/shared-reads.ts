@@ -2,17 +2,17 @@ import { Batches } from '#shared/base/async';
 import type { KubeObject } from '#shared/base/meta';
 import type { Kind, KubeClient, ListOptions, ListPage, ReadKey } from './client.ts';
 
-/** Objects or values of a label in one request, at most: the length of its path is bounded. */
+/** Objects or label values per request: the length of the URL is bounded. */
 const most = 32;
 
 /** A selector of one value of one label. */
 const oneValue = /^([A-Za-z0-9./_-]+)=([A-Za-z0-9._-]+)$/;
 
-/** What is asked for, by one client: its requests carry the trace of who asked. */
+/** The readers of one client, whose requests carry its trace. */
 interface Asked {
   client: KubeClient;
   name: string;
-  /** Of the label, where there is one. */
+  /** The value of the label, if there is one. */
   value: string;
 }
 
@@ -20,9 +20,9 @@ type AskedBySome = readonly [Asked, ...Asked[]];
 type Reads = Map<string, Batches<Asked, unknown>>;
 
 /**
- * The same client, whose reads are shared. Who asks for the same thing at a time, waits for one request; lists by several values of a
- * label are one list, and so are objects with a hint `among`. Nobody is given the answer of a request that had begun before he asked, so
- * each answer is as new as if it were his own. The objects in it are shared, too: they must not be changed.
+ * Returns the client with shared reads: concurrent reads of the same thing share one request; lists by several values of a
+ * label are one list, and so are objects with a hint `among`. A reader never gets the answer of a request that began before the read, so
+ * each answer is as fresh as its own would be. The objects are shared as well: they must not be modified.
  */
 export function sharedReads(client: KubeClient): KubeClient {
   return over(client, new Map());
@@ -40,9 +40,9 @@ function over(client: KubeClient, reads: Reads): KubeClient {
     reads.set(id, batches);
     try {
       const answer = await batches.ask({ client, name, value });
-      // Others go on to wait for it.
+      // Others keep waiting for the request.
       signal?.throwIfAborted();
-      // What is asked for under one id has one type of answer.
+      // One id has one type of answer.
       return answer as T;
     } finally {
       if (batches.idle && reads.get(id) === batches) reads.delete(id);
@@ -92,7 +92,7 @@ function over(client: KubeClient, reads: Reads): KubeClient {
   };
 }
 
-/** The objects by their names. One that the list does not hold has lost its label, or is not there. */
+/** Reads the objects by name. An object missing from the list has lost its label, or does not exist. */
 async function getSome<T extends KubeObject>(
   kind: Kind<T>,
   namespace: string | undefined,

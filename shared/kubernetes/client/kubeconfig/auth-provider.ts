@@ -2,7 +2,7 @@ import { isRecord } from '#shared/base/meta';
 
 type Fields = Record<string, unknown>;
 
-/** What took the place of each. */
+/** The exec plugins that replaced the providers. */
 const plugins: Readonly<Record<string, string>> = {
   gcp: 'gke-gcloud-auth-plugin, which "gcloud container clusters get-credentials CLUSTER" sets up',
   azure: 'kubelogin, which "kubelogin convert-kubeconfig" sets up',
@@ -10,9 +10,9 @@ const plugins: Readonly<Record<string, string>> = {
 };
 
 /**
- * A user with the token that an `auth-provider` of its kubeconfig holds, in place of that field: of the sign-ins from before there were
- * plugins, kubectl has given up all but `oidc`. Its token is used as long as it is good. It is not renewed here: where each refresh token
- * is good once, the new one would have to be written into the kubeconfig. Throws with the plugin that does it.
+ * Replaces `auth-provider` in a user of a kubeconfig with the token that it contains. Of these sign-ins, which are older than exec plugins,
+ * kubectl still supports only `oidc`. The token is used until it expires. It is not renewed: with single-use refresh tokens, the new token
+ * would have to be written to the kubeconfig. Throws, naming the plugin that can.
  */
 export function withoutAuthProvider(
   { 'auth-provider': provider, ...user }: Fields,
@@ -39,7 +39,7 @@ export function withoutAuthProvider(
   return { ...user, token };
 }
 
-/** The `exp` of a JSON Web Token; who takes it checks the rest. */
+/** Returns the `exp` of a JSON Web Token; the server checks the rest. */
 function expiryOf(token: string): Date | undefined {
   const [, payload = ''] = token.split('.');
   try {

@@ -2,15 +2,15 @@ import { type Fetch, nodeFetch } from '../transport/node-fetch.ts';
 import type { Signed } from './signer.ts';
 
 export interface ClusterFetchOptions {
-  /** ms that a new connection may take. */
+  /** Connect timeout, ms. */
   connectLimitMs: number;
-  /** Asked before every request. */
+  /** Called before every request. */
   sign(): Promise<Signed>;
   /** Called when the server answers 401. */
   refused(): void;
 }
 
-/** A fetch that signs in as the user of a context says. */
+/** Creates a fetch with the credentials of a context's user. */
 export function clusterFetch({ connectLimitMs, sign, refused }: ClusterFetchOptions): Fetch {
   return async (url, init) => {
     const { headers, agent } = await unlessAborted(sign(), init.signal);
@@ -21,7 +21,7 @@ export function clusterFetch({ connectLimitMs, sign, refused }: ClusterFetchOpti
   };
 }
 
-/** Credentials are shared by requests; one that is aborted no longer waits for them. */
+/** Settles like `work`, or rejects when `signal` is aborted: the credentials are shared with other requests. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);

@@ -1,7 +1,7 @@
 /**
- * Kubeconfigs and the credentials in them, by @kubernetes/client-node. Only ever imported lazily: the build makes one file of this folder
- * (scripts/build/bundle.ts), which a function loads when it is not in a cluster. That file has its own copy of everything it imports, so
- * nothing here may import a class that somebody compares by `instanceof`: failures are plain Errors.
+ * Kubeconfigs and their credentials, by @kubernetes/client-node. Imported only lazily: the build makes one file of this folder
+ * (scripts/build/bundle.ts), which a function loads outside a cluster. That file has its own copy of everything it imports, so
+ * nothing here may import a class that is compared by `instanceof`: failures are plain Errors.
  */
 import { connectLimitMs, farConnectLimitMs } from '#shared/base/async';
 import { clusterFetch } from './cluster-fetch.ts';
@@ -11,7 +11,7 @@ import { createSigner } from './signer.ts';
 export type { ContextSource, Impersonation } from './load-context.ts';
 export { CredentialError } from './signer.ts';
 
-/** The cluster of a context, signed in as its user. Rejects with what is wrong with the kubeconfig. */
+/** Opens the cluster of a context with its user's credentials. Rejects with what is wrong with the kubeconfig. */
 export async function openContext(source: ContextSource) {
   const context = await loadContext(source);
   let signer = createSigner(context);
@@ -29,7 +29,7 @@ export async function openContext(source: ContextSource) {
         await reload;
         return signer.sign();
       },
-      // What the files or the plugin said before is good no longer, and what they say now may be.
+      // The current credentials are refused; the files or the plugin may have new ones.
       refused: () => {
         if (signer.ageMs() < reloadMs) return;
         reload ??= load()
@@ -42,5 +42,5 @@ export async function openContext(source: ContextSource) {
   };
 }
 
-/** Milliseconds between two reads of a kubeconfig whose credentials are refused. */
+/** Minimum interval between two reads of a kubeconfig whose credentials are refused, ms. */
 const reloadMs = 10_000;

@@ -1,21 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-// Not `yaml` as elsewhere: it takes three times as long to load and read a kubeconfig, and arcctl is waited for. client-node has it anyway.
+// Not `yaml` as elsewhere: it takes three times as long to load and parse a kubeconfig, and users wait for arcctl. client-node has js-yaml anyway.
 import { load } from 'js-yaml';
 import { isRecord } from '#shared/base/meta';
 import { withoutAuthProvider } from './auth-provider.ts';
 
 /**
- * Where the context comes from: the files that KUBECONFIG or the home folder name, of which `context` is taken in place of the current
- * one, or an address with files for it.
+ * The source of a context: the files named by KUBECONFIG or the home folder, with `context` in place of the current context,
+ * or an address with its files.
  */
 export type ContextSource = { impersonation?: Impersonation | undefined } & (
   | { kubeconfig: readonly string[]; context?: string | undefined }
   | { server: string; tokenFile: string; caFile?: string | undefined }
 );
 
-/** Who requests are made as, as `kubectl --as` does it; in place of what the user's entry of the kubeconfig says. */
+/** The impersonated user, as in `kubectl --as`; replaces that in the user's entry of the kubeconfig. */
 export interface Impersonation {
   user: string;
   groups?: readonly string[];
@@ -25,7 +25,7 @@ export interface Impersonation {
 export interface LoadedContext {
   server: string;
   config: KubeConfig;
-  /** The namespace that the context names. */
+  /** The namespace in the context. */
   namespace?: string;
   impersonation?: Impersonation;
   /** Names user, context and files in messages. */
@@ -38,7 +38,7 @@ interface Entry {
   fields: Fields;
 }
 
-/** Reads what `source` names and chooses the current context. Rejects with an Error that says what is wrong, where, and what to do. */
+/** Reads `source` and chooses the current context. Rejects with an Error that says what is wrong, where, and what to do. */
 export async function loadContext(source: ContextSource): Promise<LoadedContext> {
   if ('server' in source) {
     const cluster = {
@@ -79,7 +79,7 @@ export async function loadContext(source: ContextSource): Promise<LoadedContext>
   return { ...loaded({ cluster, user, description, source }), ...(namespace !== undefined && { namespace }) };
 }
 
-/** A pod has the name of its namespace beside its token. */
+/** In a pod, a file beside the token contains the namespace. */
 async function namespaceBeside(tokenFile: string): Promise<string | undefined> {
   const file = path.join(path.dirname(tokenFile), 'namespace');
   return nonEmpty((await readFile(file, 'utf8').catch(() => '')).trim());
@@ -92,9 +92,9 @@ interface Parts {
   source: ContextSource;
 }
 
-/** client-node reads one document with one context in it. */
+/** client-node parses a single document with a single context. */
 function loaded({ cluster, user: given, description, source }: Parts): LoadedContext {
-  // client-node would send the user only, without the groups.
+  // client-node would send only the user, without the groups.
   const { as, 'as-groups': groups, 'as-uid': uid, ...rest } = given;
   const user = userOf(withoutAuthProvider(rest, description), cluster);
   const impersonation = source.impersonation ?? impersonationOf(as, groups, uid);
@@ -123,9 +123,9 @@ function impersonationOf(as: unknown, groups: unknown, uid: unknown): Impersonat
   };
 }
 
-/** A user as client-node has to see it to do what client-go does. */
+/** Converts a user to the form in which client-node does what client-go does. */
 function userOf({ tokenFile, ...user }: Fields, cluster: Fields): Fields {
-  // client-node knows token files, but not by the name that kubeconfigs have for them; the file goes before a token.
+  // client-node supports token files under another name; a token file takes precedence over a token.
   if (typeof tokenFile === 'string') {
     const { token: _, ...rest } = user;
     return { ...rest, 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
@@ -153,7 +153,7 @@ interface Merged {
   currentContext: string | undefined;
 }
 
-/** As kubectl merges: files that are missing are passed over, and of what several files name the first counts. */
+/** Merges like kubectl: missing files are skipped, and the first file that defines a name wins. */
 async function readMerged(files: readonly string[], where: string): Promise<Merged> {
   const merged: Merged = { clusters: [], users: [], contexts: [], currentContext: undefined };
   let read = 0;
@@ -187,7 +187,7 @@ function parsed(text: string, file: string): Fields {
   return document;
 }
 
-/** As for kubectl, a file that was only touched is a kubeconfig with nothing in it. */
+/** As for kubectl, an empty file is an empty kubeconfig. */
 function isEmpty(text: string): boolean {
   return text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 }
@@ -203,7 +203,7 @@ function add(entries: Entry[], list: unknown, change: (fields: Fields) => Fields
 
 const pathFields = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
 
-/** Paths in a kubeconfig are relative to its folder; so is the command of a plugin that has a slash in it. */
+/** Paths in a kubeconfig are relative to its folder; so is a plugin's command that contains a slash. */
 function absolute(fields: Fields, folder: string): Fields {
   const result = { ...fields };
   for (const name of pathFields) {

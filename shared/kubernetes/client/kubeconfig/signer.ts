@@ -3,31 +3,31 @@ import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { Impersonation, LoadedContext } from './load-context.ts';
 
-/** What a request needs to be let in. */
+/** The credentials of a request. */
 export interface Signed {
   headers: Record<string, string | string[]>;
-  /** Keeps connections; another one when the certificates have changed. */
+  /** Keeps connections alive; replaced when the certificates change. */
   agent: Agent;
 }
 
 export interface Signer {
-  /** Asked before every request: token files are read again and plugins run again as they expire. */
+  /** Called before every request: token files are read and plugins run again as they expire. */
   sign(): Promise<Signed>;
-  /** Milliseconds since it was made. */
+  /** Milliseconds since its creation. */
   ageMs(): number;
 }
 
-/** Credentials that cannot be had: a file that is missing, a plugin that fails. */
+/** Credentials are unavailable: a file is missing, a plugin fails. */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError';
 }
 
-/** Milliseconds that a plugin may take. After that the next request starts it again. */
+/** Timeout of a plugin. Afterwards the next request starts it again. */
 const pluginTimeoutMs = 60_000;
-/** Idle connections end after so many milliseconds: before proxies in between forget them. */
+/** Idle connections are closed after this many milliseconds: before proxies in between forget them. */
 const idleMs = 30_000;
 
-/** Signs requests by the current context of `config`, which has one cluster and one user. */
+/** Signs requests with the current context of `config`, which has one cluster and one user. */
 export function createSigner({
   config,
   description,
@@ -55,7 +55,7 @@ export function createSigner({
   return {
     ageMs: () => performance.now() - made,
     sign() {
-      // One at a time: requests that begin together do not run a plugin each.
+      // One at a time: concurrent requests share one run of a plugin.
       pending ??= within(sign(), description).finally(() => {
         pending = undefined;
       });
@@ -79,7 +79,7 @@ function headersOf(
   return result;
 }
 
-/** One header for each group: the API server does not split them at commas. */
+/** One header per group: the API server does not split them at commas. */
 function impersonationHeaders(as: Impersonation | undefined): Signed['headers'] {
   if (as === undefined) return {};
   const { user, groups = [], uid } = as;
@@ -90,7 +90,7 @@ function impersonationHeaders(as: Impersonation | undefined): Signed['headers'] 
   };
 }
 
-/** An agent by client-node, which knows proxies; made anew from the texts because client-node keeps the first one it makes. */
+/** Creates an agent with client-node, which supports proxies; from the texts, because client-node caches its first agent. */
 async function agentFor(config: KubeConfig, { cert, key }: RequestOptions): Promise<Agent> {
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error('the kubeconfig has lost its cluster');
@@ -119,7 +119,7 @@ function whyNot(config: KubeConfig, caught: unknown, description: string): strin
   return `${what}: the credential plugin ${command} failed: ${shorten(message) || 'it printed nothing'}`;
 }
 
-/** On one line, as a plugin may have printed a page. */
+/** On one line: a plugin may have printed a page. */
 function shorten(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   return line.length > 500 ? `${line.slice(0, 500)}...` : line;

@@ -10,40 +10,40 @@ import { type ApiRequest, hasGeneration, pluralOf } from './resources.ts';
 import { expiredLine, type OpenWatch, watchBody } from './watches.ts';
 import { Writes } from './writes.ts';
 
-/** A request that was answered. */
+/** An answered request. */
 export interface AnsweredRequest extends ApiRequest {
-  /** HTTP status; 0 where `before` broke the connection off. */
+  /** HTTP status; 0 if `before` broke the connection. */
   code: number;
 }
 
 export interface FakeApiOptions {
-  /** The most items a page of a list has, whatever the client asks for. */
+  /** Maximum number of items per page, whatever the client asks for. */
   pageLimit?: number;
-  /** The resourceVersion it starts with. */
+  /** The initial resourceVersion. */
   revision?: number;
 }
 
 /**
- * The one fake Kubernetes API of unit tests: msw handlers that keep objects as the API server does, with resourceVersions and
- * uids, preconditions, status endpoints, generations, finalizers, selectors, pages and watches. It serves every kind, asks for no
- * credentials, checks no schema and needs no Namespace. test/contract/fake-api.test.ts holds it to the real server. Breaking
- * connections need a real one: loopback-api.ts.
+ * The one fake Kubernetes API of unit tests: msw handlers that store objects as the API server does, with resourceVersions and
+ * uids, preconditions, status endpoints, generations, finalizers, selectors, pages and watches. It serves every kind, without
+ * credentials, schemas and Namespaces. test/contract/fake-api.test.ts compares it with the real server. Tests of broken
+ * connections need a real server: loopback-api.ts.
  */
 export class FakeApi implements Backend {
   readonly url = 'http://fake-api.test';
-  /** For programs that bring a client of their own: give these to msw's `setupServer`. */
+  /** For programs with their own client: pass these to msw's `setupServer`. */
   readonly handlers: HttpHandler[];
   /** A client of this API. */
   readonly client: KubeClient;
   /** Every request, in the order of the answers. */
   readonly requests: AnsweredRequest[] = [];
-  /** Those of them that changed or deleted something, or would have if it had not been so already. */
+  /** The requests that changed or deleted something, or would have without an earlier one. */
   readonly writes: AnsweredRequest[] = [];
-  /** Runs before each request: throw an ArcError to refuse it, another Error to break the connection off, or write as somebody else would. */
+  /** Runs before each request: throw an ArcError to refuse it, another Error to break the connection, or write as another client. */
   before: (request: ApiRequest) => void = () => undefined;
-  /** What pods have printed, by name. */
+  /** The output of pods, by name. */
   readonly logs = new Map<string, string>();
-  /** What objects are created and deleted at: RFC 3339, whole seconds. */
+  /** The time of creations and deletions: RFC 3339, whole seconds. */
   time = '2026-01-01T00:00:00Z';
   readonly #store: ObjectStore;
   readonly #reads: Reads;
@@ -62,12 +62,12 @@ export class FakeApi implements Backend {
     for (const object of objects) this.put(object);
   }
 
-  /** How many watches are open. */
+  /** Number of open watches. */
   get openWatches(): number {
     return this.#watches.size;
   }
 
-  /** Stores an object as it is, status included, without a request: as if it had been there, or as another writer. */
+  /** Stores an object as given, status included, without a request. */
   put<T extends KubeObject>(object: T): T {
     const { metadata } = object;
     const collection = { apiVersion: object.apiVersion, resource: pluralOf(object.kind) };
@@ -79,27 +79,27 @@ export class FakeApi implements Backend {
     return this.#store.put(collection, { ...object, metadata: { ...defaults, ...metadata } }) as T;
   }
 
-  /** Calls `listener` with every change from now on, whoever makes it, in the midst of the write. */
+  /** Calls `listener` with every change from now on, during the write. */
   listen(listener: (change: Change) => void): void {
     this.#store.listeners.add(listener);
   }
 
-  /** Takes an object away, whatever its finalizers. */
+  /** Removes an object, whatever its finalizers. */
   remove(kind: Kind, key: Key): void {
     this.#store.remove(collectionOf(kind), key);
   }
 
-  /** An object as it is stored. */
+  /** Returns an object as stored. */
   read<T extends KubeObject>(kind: Kind<T>, key: Key): T | undefined {
     return this.#store.find(collectionOf(kind), key) as T | undefined;
   }
 
-  /** All objects of a kind, or of all kinds, the oldest first. */
+  /** Returns all objects of a kind, or of all kinds, oldest first. */
   all<T extends KubeObject>(kind?: Kind<T>): T[] {
     return this.#store.all(kind && collectionOf(kind)) as T[];
   }
 
-  /** Forgets all history: watches and pages from before are Expired. */
+  /** Drops all history: earlier watches and pages are Expired. */
   compact(): void {
     this.#store.compact();
   }
@@ -120,7 +120,7 @@ export class FakeApi implements Backend {
     this.closeWatches();
   }
 
-  /** `fetch` that reaches this API and nothing else. */
+  /** A `fetch` that reaches only this API. */
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init);
     request.signal.throwIfAborted();
@@ -130,12 +130,12 @@ export class FakeApi implements Backend {
         cause: new Error(`no answer to ${request.method} ${request.url}`),
       });
     if (!(response.body && request.url.includes('watch=true'))) return response;
-    // The caller's signal: that of the Request follows it no longer than the Request lives, which the collector decides.
+    // Passed on separately: a Request follows its signal only while the Request is alive, which the garbage collector decides.
     const through = { ...(init?.signal && { signal: init.signal }) };
     return new Response(response.body.pipeThrough(new TransformStream(), through), response);
   };
 
-  /** What a request is answered with, without HTTP. Throws an ArcError where it is refused. */
+  /** Answers a request, without HTTP. Throws an ArcError to refuse it. */
   answer(request: ApiRequest, query = new URLSearchParams()): object | string {
     this.before(request);
     if (request.subresource === 'log') return this.#logOf(request, query);
@@ -158,7 +158,7 @@ export class FakeApi implements Backend {
       .toString();
   }
 
-  /** Notes how a request was answered. */
+  /** Records the answer to a request. */
   answered(request: ApiRequest, code: number): void {
     const answered = { ...request, code };
     this.requests.push(answered);

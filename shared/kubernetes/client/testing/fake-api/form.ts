@@ -1,7 +1,7 @@
 import type { KubeObject } from '#shared/base/meta';
 import { type ApiRequest, groupOf } from './resources.ts';
 
-/** An object or a list in the form that was asked for: whole, or as meta.k8s.io/v1 PartialObjectMetadata. */
+/** Returns an object or a list in the requested form: whole, or as meta.k8s.io/v1 PartialObjectMetadata. */
 export function inForm({ metadataOnly }: ApiRequest, body: object): object {
   if (!metadataOnly) return body;
   if ('items' in body && Array.isArray(body.items))
@@ -9,7 +9,7 @@ export function inForm({ metadataOnly }: ApiRequest, body: object): object {
   return 'metadata' in body ? metadataOf(body as KubeObject) : body;
 }
 
-/** The Status that a DELETE is answered with when the object is gone. */
+/** Returns the Status that answers a DELETE when the object is gone. */
 export function deletedStatus({ apiVersion, resource }: ApiRequest, { metadata }: KubeObject): object {
   const group = groupOf(apiVersion);
   const details = { name: metadata.name, ...(group !== '' && { group }), kind: resource, uid: metadata.uid };

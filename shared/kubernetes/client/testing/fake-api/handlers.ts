@@ -4,15 +4,15 @@ import { inForm } from './form.ts';
 import type { ApiRequest } from './resources.ts';
 import { statusOf } from './status-error.ts';
 
-/** What answers the requests that the handlers have read. What it throws is answered with its Status. */
+/** Answers the requests that the handlers have read. Errors are answered with their Status. */
 export interface Backend {
   /** An object, or the text of a log. */
   answer(request: ApiRequest, query: URLSearchParams): object | string;
-  /** Called with the code of each answer; 0: the connection is broken off. */
+  /** Called with the code of each answer; 0: the connection was broken. */
   answered(request: ApiRequest, code: number): void;
 }
 
-/** One handler per HTTP method, for every path of the API server at `url`. */
+/** Returns one handler per HTTP method, for every path of the API server at `url`. */
 export function handlersOf(url: string, backend: Backend): HttpHandler[] {
   const resolver: HttpResponseResolver = async ({ request }) => {
     const { pathname, searchParams } = new URL(request.url);

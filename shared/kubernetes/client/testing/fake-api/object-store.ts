@@ -2,18 +2,18 @@ import type { KubeObject } from '#shared/base/meta';
 import type { Key } from '../../client.ts';
 import type { ApiRequest } from './resources.ts';
 
-/** Which objects: all of one resource. */
+/** All objects of a resource. */
 export type Collection = Pick<ApiRequest, 'apiVersion' | 'resource'>;
 
 /** One write, as watches report it. */
 export interface Change {
   revision: number;
   collection: Collection;
-  /** undefined: it was created. */
+  /** undefined for a creation. */
   before: KubeObject | undefined;
-  /** undefined: it was deleted. */
+  /** undefined for a deletion. */
   after: KubeObject | undefined;
-  /** The object as the event carries it: its last state with the revision of this write. */
+  /** The object in the event: its last state with the revision of this write. */
   object: KubeObject;
 }
 
@@ -24,7 +24,7 @@ interface Stored {
   json: string;
 }
 
-/** The objects of the fake API with their history. What comes in and goes out is a copy. */
+/** The objects of the fake API with their history. Objects are copied on their way in and out. */
 export class ObjectStore {
   readonly listeners = new Set<(change: Change) => void>();
   readonly #objects = new Map<string, Stored>();
