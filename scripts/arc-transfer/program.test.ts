@@ -210,7 +210,7 @@ describe('arc-transfer', () => {
     expect(destination.contents.get('app')?.tags.get('2')).toBe(digest);
     const other = digest.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
     expect(await transfer(`copy SRC/team/app:1.0 DST/app:3 --digest ${other}`)).toMatchObject({
-      exitCode: 14,
+      exitCode: 11,
     });
   });
 

@@ -127,7 +127,7 @@ function tooLarge({ place }: ContentSource, bytes: number): TransferError {
 function checkDigest({ digest }: ContentSink, root: Manifest): void {
   if (digest === undefined || digest === root.digest) return;
   throw new TransferError(
-    'config',
+    'permanent',
     `The destination requires ${digest}, but the source has ${root.digest}: remove or correct the digest.`,
   );
 }

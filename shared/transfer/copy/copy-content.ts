@@ -106,10 +106,14 @@ async function presentManifests(copying: CopyContext): Promise<Set<string>> {
   return present;
 }
 
-/** True for the root if it is stored with its tag in one request. With referrers it is stored before them, and the tag after them. */
+/**
+ * True for the root if it is stored with its tag in one request. With referrers it is stored before them, and the tag after them; by another
+ * algorithm than SHA-256, a registry finds it only if it was stored by its digest.
+ */
 function isLast({ plan, destination }: CopyContext, manifest: Manifest): boolean {
   const alone = plan.referrers.length + plan.tagged.length === 0;
   const { tag } = destination;
+  if (!manifest.digest.startsWith('sha256:')) return false;
   return alone && tag !== undefined && sharedTagKind(tag) === undefined && manifest === plan.root;
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { printable } from '#shared/base/errors';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { connectionEnd } from './connection-end.ts';
-import { RefusedError } from './redirect.ts';
+import { loopText, RefusedError } from './redirect.ts';
 import { tlsProblem } from './request-failures.ts';
 import { parseRetryAfter } from './retry.ts';
 
@@ -45,6 +45,8 @@ function unauthorized({ endpoint, hasCredentials, writing }: FileContext): strin
 
 function advice(status: number, context: FileContext, location: string | undefined): Advice {
   const { redirectHost } = context;
+  const loop = loopText(context.refusal);
+  if (loop !== undefined) return { reason: 'permanent', text: loop };
   if (status >= 300 && status < 400) return { reason: 'config', text: redirectText(location, context) };
   if (redirectHost !== undefined && (status === 401 || status === 403)) {
     const text = 'it refuses the URL that the server gave, and receives no credentials: retry later';

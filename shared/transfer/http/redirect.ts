@@ -3,6 +3,8 @@ import type { HttpClient, HttpRequest, HttpResponse } from './http-client.ts';
 import type { Access, Reach } from './reach.ts';
 
 const maxRedirects = 5;
+/** The refusal of a redirect that leads on and on. */
+const redirectLoop = 'it redirects in a loop';
 const maxRedirectBodyBytes = 64 * 1024;
 const anyMethod = new Set([307, 308]);
 const readOnly = new Set([301, 302, 303, ...anyMethod]);
@@ -60,12 +62,17 @@ export async function sendFollowing(
     const next = (method === 'GET' || method === 'HEAD' ? readOnly : anyMethod).has(response.status)
       ? target(response.headers.location, url)
       : undefined;
-    const refusal =
-      next && (hops < maxRedirects ? reach.refusal(method, next, url) : 'it redirects for ever');
+    const refusal = next && (hops < maxRedirects ? reach.refusal(method, next, url) : redirectLoop);
     if (next === undefined || refusal !== undefined) return { response, url, access, refusal };
     await readBody(response.body, maxRedirectBodyBytes);
     url = next;
   }
+}
+
+/** What to say of a redirect that is not followed because it leads in a loop, whatever the Endpoint names; undefined for any other. */
+export function loopText(refusal: string | undefined): string | undefined {
+  if (refusal !== redirectLoop) return undefined;
+  return `${redirectLoop}: after ${maxRedirects} redirects it still redirects. Mend the server or the proxy in front of it`;
 }
 
 function target(location: string | undefined, base: URL): URL | undefined {

@@ -3,7 +3,7 @@ import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { certificateAlert, certificateRefusal } from './client-certificate.ts';
 import { connectionEnd } from './connection-end.ts';
-import { RefusedError } from './redirect.ts';
+import { loopText, RefusedError } from './redirect.ts';
 import { parseRetryAfter } from './retry.ts';
 
 /** The request that failed, for its message. */
@@ -130,6 +130,8 @@ function redirectAdvice(
   location: string | undefined,
 ): { reason: FailureReason; text: string } | undefined {
   if (status >= 300 && status < 400) {
+    const loop = loopText(context.refusal);
+    if (loop !== undefined) return { reason: 'permanent', text: loop };
     const there =
       location !== undefined && URL.canParse(location)
         ? ` to ${new URL(location).protocol}//${new URL(location).host}`

@@ -8,6 +8,8 @@ import {
 } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { byteCount } from '../http/body.ts';
+import { registryErrors } from '../http/request-failures.ts';
+import { digestOf, isDigest } from '../reference/digest.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
 import { isTag } from '../reference/reference.ts';
 import { nextPage } from './next-page.ts';
@@ -37,10 +39,12 @@ export interface Repository extends BlobSource, BlobSink {
   tags(signal: AbortSignal, mayBeAbsent?: boolean): Promise<string[]>;
 }
 
+/** Of the digests that every registry supports. */
+const usualAlgorithm = 'sha256:';
 const tagsOfPage = 1000;
 const maxPages = 100;
-/** Statuses of registries that support GET but not HEAD. A blob then counts as absent and is sent. */
-const noHead = [400, 405, 501];
+/** Statuses of registries, or of what is in front of them, that support GET but not HEAD, or refuse it: a GET says what is so. */
+const noHead = [400, 403, 405, 501];
 
 /** The operations on the repository that `send` belongs to. */
 export function createRepository(address: ImageAddress, send: RegistryClient): Repository {
@@ -96,6 +100,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
   }
 
   async function putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<Stored> {
+    const isUnusual = !manifest.digest.startsWith(usualAlgorithm);
     const response = await send(
       {
         method: 'PUT',
@@ -103,20 +108,32 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
         headers: { 'content-type': manifest.mediaType },
         body: () => manifest.bytes,
         length: manifest.bytes.length,
-        expect: [200, 201, 202],
+        // Answered by registries that compute another digest than the one in the URL.
+        expect: [200, 201, 202, ...(isUnusual && isDigest(reference) ? [400] : [])],
         writing: true,
         activity: `writing manifest ${reference}`,
       },
       signal,
     );
-    const stored = reportedDigest(response.headers);
-    const algorithm = manifest.digest.slice(0, manifest.digest.indexOf(':') + 1);
-    if (stored?.startsWith(algorithm) && stored !== manifest.digest) {
+    const { status, headers } = response;
+    if (status === 400) throw storedOtherwise(manifest, undefined, registryErrors(response.bytes));
+    const subjectSeen = headers['oci-subject'] !== undefined;
+    const stored = reportedDigest(headers);
+    if (stored === undefined || stored === manifest.digest)
+      return { subjectSeen, ...(stored !== undefined && { digest: stored }) };
+    if (stored !== digestOf(manifest.bytes, stored)) {
       const text = `Registry ${address.host} changed manifest ${reference} of repository ${address.repository} while storing it: its digest changed from ${manifest.digest} to ${stored}.`;
       throw new TransferError('permanent', text);
     }
-    const subjectSeen = response.headers['oci-subject'] !== undefined;
-    return { subjectSeen, ...(stored !== undefined && { digest: stored }) };
+    // The same bytes by another algorithm: some registries name the content of a tag so, and find it by both digests.
+    if ((await head(manifest.digest, signal)) === undefined) throw storedOtherwise(manifest, stored);
+    return { subjectSeen, digest: manifest.digest };
+  }
+
+  function storedOtherwise({ digest }: Manifest, stored: string | undefined, said = ''): TransferError {
+    const where = stored === undefined ? 'by no digest but SHA-256' : `as ${stored}`;
+    const text = `Registry ${address.host} keeps manifest ${digest} of repository ${address.repository} ${where}, so that nobody finds it by its digest: use a registry that supports SHA-512, or build the image with SHA-256 digests.${said}`;
+    return new TransferError('permanent', text);
   }
 
   async function hasBlob(digest: string, signal: AbortSignal): Promise<boolean> {
@@ -125,7 +142,25 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
       { method: 'HEAD', target, expect: [200, 404, ...noHead], activity: `looking for blob ${digest}` },
       signal,
     );
-    return response.status === 200;
+    return noHead.includes(response.status) ? canRead(digest, signal) : response.status === 200;
+  }
+
+  /** Asks for one byte of a blob, for what a HEAD does not tell. */
+  async function canRead(digest: string, signal: AbortSignal): Promise<boolean> {
+    const { status, stream } = await send(
+      {
+        method: 'GET',
+        target: `${base}/blobs/${digest}`,
+        headers: { range: 'bytes=0-0' },
+        // 416: an empty blob. Some registries answer 400 for what is not there.
+        expect: [200, 206, 400, 404, 416],
+        streamed: true,
+        activity: `looking for blob ${digest}`,
+      },
+      signal,
+    );
+    stream.destroy();
+    return status !== 404 && status !== 400;
   }
 
   async function openBlob(
