@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -38,6 +38,11 @@ async function transfer(command: string) {
     signal: new AbortController().signal,
   });
   return { exitCode, stdout, stderr };
+}
+/** A bundle that was made last year, under the name of a new one. */
+async function renamed(): Promise<void> {
+  await transfer('export SRC/team/app:1.0 DIR/old.tar');
+  await rename(path.join(folder, 'old.tar'), path.join(folder, 'new.tar'));
 }
 const exported = () => transfer('export SRC/team/app:1.0 DIR/out.tar --sign-key DIR/key.pem');
 
@@ -184,5 +189,32 @@ describe('arc-transfer export and import', () => {
   ])('%s ends with %i: %s', async (command, exitCode, message) => {
     expect(await transfer(command)).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
     expect(destination.requests).toEqual([]);
+  });
+
+  it.each([
+    ['--name new', 11, /it is the bundle "old" of .* under the name of another one/],
+    [`--digest sha256:${'0'.repeat(64)}`, 11, /its digest is sha256:.* was asked for/],
+    ['--not-older-than 2999-01-01T00:00:00Z', 11, /one that was made at 2999-01-01T00:00:00.000Z or later/],
+    ['--not-older-than 0s', 11, /or later was asked for/],
+    ['--not-older-than yesterday', 2, /It must be a time such as/],
+    ['--digest 5', 14, /is not a sha256 or sha512 digest/],
+  ])('import %s refuses an older bundle under a new name', async (option, exitCode, message) => {
+    await renamed();
+    const refused = await transfer(`import DIR/new.tar DST/m/ ${option}`);
+    expect(refused).toMatchObject({ exitCode, stderr: expect.stringMatching(message) });
+    expect(destination.count('PUT') + destination.count('POST')).toBe(0);
+  });
+
+  it('import takes the bundle that is asked for, and warns of another name where nothing is', async () => {
+    await renamed();
+    const asked = '--name old --not-older-than 1h';
+    expect(await transfer(`import DIR/new.tar DST/m/ --quiet ${asked}`)).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+    expect(await transfer('import DIR/new.tar DST/m/ --quiet')).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/^Warning: the bundle in new\.tar was exported as "old" at /),
+    });
   });
 });

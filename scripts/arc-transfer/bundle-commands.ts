@@ -1,8 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { Command } from 'commander';
+import path from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
 import { bytesText } from '#shared/base/errors';
-import type { Job } from '#shared/domain';
-import { type ExportItem, inSession, loadBundles, secretsOfEndpoint, TransferError } from '#shared/transfer';
+import { type Job, parseDuration } from '#shared/domain';
+import {
+  type ExportItem,
+  inSession,
+  isDigest,
+  loadBundles,
+  secretsOfEndpoint,
+  TransferError,
+} from '#shared/transfer';
 import {
   bundleDestination,
   expandContents,
@@ -34,6 +42,8 @@ interface ExportOptions extends BundleOptions {
 interface ImportOptions extends BundleOptions {
   key?: string;
   receipt?: string;
+  name?: string;
+  notOlderThan?: Date;
 }
 
 /** Adds `export` and `import`. `secrets` receives what must not be printed. */
@@ -64,6 +74,13 @@ export function addBundleCommands(program: Command, terminal: Terminal, secrets:
       'the bundle (of parts: the first one, or all of them), and a place that ends with "/"',
     )
     .option('--key <file>', 'demand a signature of this public key (PEM)')
+    .option('--name <name>', 'refuse a bundle that was exported under another name')
+    .option('--digest <digest>', 'refuse a bundle with another digest than this, which its export printed')
+    .option(
+      '--not-older-than <time>',
+      'refuse a bundle that was made before: a time such as 2026-01-31T12:00:00Z, or a duration such as 720h',
+      earliest,
+    )
     .option(...policyOption)
     .option(...trustedRootOption)
     .option('--receipt <file>', 'write what was imported as JSON')
@@ -81,6 +98,21 @@ export function addBundleCommands(program: Command, terminal: Terminal, secrets:
 
 function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
+}
+
+/** The time that `text` names, or that long ago. */
+function earliest(text: string): Date {
+  const ago = parseDuration(text);
+  const time = ago === undefined ? Date.parse(text) : Date.now() - ago;
+  // Other forms than these are read in some local way.
+  if (
+    Number.isNaN(time) ||
+    (ago === undefined && !/^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text))
+  )
+    throw new InvalidArgumentError(
+      'It must be a time such as 2026-01-31T12:00:00Z, a day such as 2026-01-31, or a duration such as 720h.',
+    );
+  return new Date(time);
 }
 
 function lastOf(names: readonly string[], command: Command, need: string): [last: string, others: string[]] {
@@ -164,25 +196,39 @@ async function importTo(
   to: string,
   name: string,
   landing: Omit<Job, 'source'>,
-  { key, receipt, signKey, policy, ...shown }: ImportOptions,
+  { key, receipt, signKey, policy, name: wanted, digest, notOlderThan, ...shown }: ImportOptions,
   terminal: Terminal,
 ): Promise<void> {
   const { signal } = terminal;
   if (signKey !== undefined && receipt === undefined)
     throw new TransferError('config', '--sign-key signs the receipt: name its file with --receipt.');
+  if (digest !== undefined && !isDigest(digest))
+    throw new TransferError('config', `--digest ${digest.slice(0, 200)} is not a sha256 or sha512 digest.`);
+  const expected = {
+    ...(wanted !== undefined && { name: wanted }),
+    ...(digest !== undefined && { digest }),
+    ...(notOlderThan !== undefined && { notBefore: notOlderThan }),
+  };
   const copying = withPolicy(await policyOf(policy), { ...optionsOf(terminal), ...trusting(shown) });
   const { importBundle, readBundle, readPrivateKey, readPublicKeys, receiptOf, saveReceipt } =
     await loadBundles();
   const publicKey = key === undefined ? {} : { keys: await readPublicKeys(key) };
   const receiptKey = signKey === undefined ? undefined : await readPrivateKey(signKey);
   const bundle = await withProgress(terminal, shown, (progress) =>
-    readBundle({ name, signal, ...publicKey, ...progress }),
+    readBundle({ name, signal, expected, ...publicKey, ...progress }),
   );
   const imported = await withProgress(terminal, shown, (progress) =>
     importBundle(bundle, bundleDestination(landing), { ...copying, ...progress }),
   );
   const { items, failure } = imported;
+  const fileName = path.basename(name).replace(/\.tar(?:\.(?:\d{3,6}|\*))?$/, '');
+  const { name: ownName, created } = bundle.record;
   const warnings = [
+    ...(wanted === undefined && digest === undefined && fileName !== ownName
+      ? [
+          `the bundle in ${path.basename(name)} was exported as "${ownName}" at ${created}: --name refuses another one`,
+        ]
+      : []),
     ...(bundle.signature === 'unchecked'
       ? ['the bundle is signed, and without --key nobody checked it']
       : []),

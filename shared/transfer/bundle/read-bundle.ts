@@ -33,8 +33,8 @@ export interface ReadOptions {
   name: string;
   /** Demands a signature of one of these public keys. */
   keys?: readonly KeyObject[];
-  /** Refuses a bundle of another name or digest, or with more bytes, before the rest of it is read. */
-  expected?: { name?: string; digest?: string; maxBytes?: number };
+  /** Refuses a bundle of another name or digest, an older one, or one with more bytes, before the rest of it is read. */
+  expected?: { name?: string; digest?: string; notBefore?: Date; maxBytes?: number };
   progress?: (done: number, total: number) => void;
   signal: AbortSignal;
 }
@@ -179,7 +179,7 @@ class Reading {
 
   /** Names are not used twice, so an old bundle that lies under a new name is one that somebody has put there. */
   #mustBeWanted({ name, created }: BundleRecord): void {
-    const { name: wanted = name, digest = bundleDigest(this.#bytes) } = this.#wanted;
+    const { name: wanted = name, digest = bundleDigest(this.#bytes), notBefore } = this.#wanted;
     if (name !== wanted)
       throw this.#refused(
         `it is the bundle ${quoted(name)} of ${created} under the name of another one: carry ${quoted(wanted)} here again from where it was made`,
@@ -187,6 +187,10 @@ class Reading {
     if (digest !== bundleDigest(this.#bytes))
       throw this.#refused(
         `its digest is ${bundleDigest(this.#bytes)}, and ${digest} was asked for: it was made at ${created}; carry the right one here, or ask for this one`,
+      );
+    if (notBefore !== undefined && Date.parse(created) < notBefore.getTime())
+      throw this.#refused(
+        `it is the bundle ${quoted(name)} of ${created}, and one that was made at ${notBefore.toISOString()} or later was asked for`,
       );
   }
 
