@@ -4,6 +4,7 @@ import type { Job, JobEndpoint } from '#shared/domain';
 import { type CopyOptions, formatReference, isDigest, parseImageName, TransferError } from '#shared/transfer';
 import { dockerCertificates } from './docker-certificates.ts';
 import { dockerCredentials } from './docker-credentials.ts';
+import { speaksTls } from './loopback-tls.ts';
 import { type Place, parsePlace } from './place.ts';
 import { type Selection, selected } from './selection.ts';
 
@@ -13,6 +14,9 @@ export interface JobOptions extends Selection {
   ca?: string;
   plainHttp?: boolean;
   insecureSkipTlsVerify?: boolean;
+  /** Where `s3://` is, if not at AWS, and in which region. */
+  endpointUrl?: string;
+  region?: string;
   /** Other hosts to which servers may lead. */
   redirectHost?: string[];
   /** A file with a policy. */
@@ -46,6 +50,8 @@ export function connecting(command: Command): Command {
     .option('--ca <file>', 'trust these certificate authorities (PEM)')
     .option('--plain-http', 'speak HTTP without TLS')
     .option('--insecure-skip-tls-verify', 'do not check certificates')
+    .option('--endpoint-url <url>', 'the S3 storage that s3:// means, such as https://minio.example.com:9000')
+    .option('--region <region>', 'the region of s3://')
     .option('--redirect-host <host...>', 'private hosts to which a server may redirect or have uploads sent')
     .option('--json', 'print the result as one line of JSON');
 }
@@ -177,8 +183,8 @@ async function endpoint(
   options: JobOptions,
   env: Environment,
 ): Promise<JobEndpoint> {
-  const credentials = await credentialsOf(place, env);
-  const remoteURL = options.plainHttp ? place.remoteURL.replace(/^https:/, 'http:') : place.remoteURL;
+  const credentials = await credentialsOf(place, options, env);
+  const remoteURL = await remoteURLOf(place, options, env);
   const { type, host } = place;
   // Registries of images are read from: nothing is sent to where a destination leads for their sake.
   const registries = side === 'source' ? (options.imageRegistry ?? []) : [];
@@ -198,16 +204,32 @@ async function endpoint(
   };
 }
 
+async function remoteURLOf(place: Place, options: JobOptions, env: Environment): Promise<string> {
+  const { type, remoteURL, maySpeakTls } = place;
+  const storage = options.endpointUrl ?? env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL ?? '';
+  const given =
+    type === 's3' && storage !== ''
+      ? remoteURL.replace(/^s3:\/\//, `${storage.replace(/\/+$/, '')}/`)
+      : remoteURL;
+  if (options.plainHttp) return given.replace(/^https:/, 'http:');
+  return maySpeakTls && (await speaksTls(given)) ? given.replace(/^http:/, 'https:') : given;
+}
+
 /** What docker login left for registries, and the variables that every tool of AWS takes for S3. */
-async function credentialsOf({ type, host }: Place, env: Environment): Promise<JobEndpoint['credentials']> {
+async function credentialsOf(
+  { type, host }: Place,
+  options: JobOptions,
+  env: Environment,
+): Promise<JobEndpoint['credentials']> {
   if (type === 'oci') return host === undefined ? undefined : dockerCredentials(host, env);
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION } = env;
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = env;
+  const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
   if (type !== 's3' || !AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) return undefined;
   return {
     accessKeyID: AWS_ACCESS_KEY_ID,
     secretAccessKey: AWS_SECRET_ACCESS_KEY,
     ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }),
-    ...(AWS_REGION && { region: AWS_REGION }),
+    ...(region && { region }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { decodedName, escapeName } from '#shared/domain/address';
 import { formatReference, isLoopback, parseReference, registryURL, TransferError } from '#shared/transfer';
 
 /** A place on the command line: the Endpoint that it stands for, and the artifact there. */
@@ -9,6 +10,8 @@ export interface Place {
   name: string | undefined;
   /** `host[:port]`, the key of credentials; none for a folder. */
   host?: string;
+  /** True for a registry of this machine that is named without a scheme: it may speak TLS all the same. */
+  maySpeakTls?: boolean;
 }
 
 // A layout is written as skopeo and regctl have it, without slashes.
@@ -18,6 +21,7 @@ const schemeForm = /^(?:(oci-layout):(?!\/\/)|([a-z][a-z0-9+-]*):\/\/)(.*)$/is;
 const schemes = new Map<string, (rest: string) => Place>([
   ['oci', (rest) => registryPlace(rest, undefined)],
   ['docker', (rest) => registryPlace(rest, undefined)],
+  ['oci+https', (rest) => registryPlace(rest, 'https')],
   ['oci+http', (rest) => registryPlace(rest, 'http')],
   ['oci-layout', layoutPlace],
   ['https', (rest) => filePlace('http', 'https', rest)],
@@ -31,7 +35,7 @@ const schemes = new Map<string, (rest: string) => Place>([
 
 /**
  * Reads SRC or DST: `oci://host/path:tag`, `oci+http://...` for a registry without TLS, or without a scheme, as `docker pull` has it. A registry on
- * loopback is spoken to without TLS. `oci-layout:FOLDER[:NAME]` is an OCI image layout, `https://` a file, `davs://` one on a WebDAV server,
+ * loopback may speak TLS or not, unless `oci+https://` or `oci+http://` says so. `oci-layout:FOLDER[:NAME]` is an OCI image layout, `https://` a file, `davs://` one on a WebDAV server,
  * `helm+https://host/path/chart:version` a chart of a Helm repository. Throws a config TransferError.
  */
 export function parsePlace(text: string): Place {
@@ -61,35 +65,52 @@ function filePlace(type: string, scheme: string, rest: string): Place {
       'config',
       `The URL at "${url?.host ?? rest.slice(0, 100)}" cannot be used: it must have the form ${scheme}://host/path, without user, query and fragment.`,
     );
-  const path = rest.slice(url.host.length + 1);
+  const path = rest.replace(/^[^/]*\/?/, '');
   const place = { type, host: url.host };
   if (path === '' || path.endsWith('/'))
     return { ...place, remoteURL: text.replace(/\/$/, ''), name: undefined };
   const cut = type === 'helm' ? path.lastIndexOf('/') + 1 : 0;
   const remoteURL = `${scheme}://${url.host}/${path.slice(0, cut)}`.replace(/\/$/, '');
-  return { ...place, remoteURL, name: path.slice(cut) };
+  return { ...place, remoteURL, name: decodedPath(path.slice(cut)) };
 }
 
-/** An object of an S3 storage at AWS: `bucket/key`. */
+/** The path of a URL as a person writes it: `a%20b` is `a b`. What is not escaped stays as it is, a `%` before anything else included. */
+function decodedPath(path: string): string {
+  return path
+    .split('/')
+    .map((name) => {
+      const decoded = decodedName(name);
+      if (!decoded.includes('/')) return decoded;
+      throw new TransferError(
+        'config',
+        `The path "${path.slice(0, 200)}" cannot be used: %2F is no part of a name.`,
+      );
+    })
+    .join('/');
+}
+
+/** An object of an S3 storage: `bucket/key`, which is taken as it is, as by other tools. */
 function bucketPlace(rest: string): Place {
   const bucket = rest.split('/')[0] ?? '';
   const key = rest.slice(bucket.length + 1);
   const inside = key === '' || key.endsWith('/');
-  const remoteURL = `s3://${inside ? rest.replace(/\/$/, '') : bucket}`;
+  const prefix = inside ? key.split('/').filter(Boolean).map(escapeName) : [];
+  const remoteURL = `s3://${[bucket, ...prefix].join('/')}`;
   return { type: 's3', host: bucket, remoteURL, name: inside ? undefined : key };
 }
 
 function registryPlace(rest: string, scheme: string | undefined): Place {
   const host = rest.split('/')[0] ?? '';
   const remote = scheme === undefined ? registryURL(host) : `${scheme}://${host}`;
+  const maySpeakTls = scheme === undefined && isLoopback(host);
   // As `cp` has it: into this place, under the same name.
   if (rest.endsWith('/') || (rest === host && (host.includes('.') || isLoopback(host))))
     return {
       type: 'oci',
       remoteURL: `${remote}${rest.slice(host.length).replace(/\/$/, '')}`,
       name: undefined,
-      host,
+      ...{ host, maySpeakTls },
     };
   const { host: _, ...image } = parseReference(rest);
-  return { type: 'oci', remoteURL: remote, name: formatReference(image), host };
+  return { type: 'oci', remoteURL: remote, name: formatReference(image), host, maySpeakTls };
 }

@@ -42,10 +42,10 @@ const reportsOption = [
 
 const places = `
 export writes a bundle for a place that no network reaches, import sends it there.
-SRC and DST are host/path[:tag][@digest] or oci://host/path...; oci+http:// for a registry without TLS (loopback needs none),
+SRC and DST are host/path[:tag][@digest] or oci://host/path...; oci+http:// for a registry without TLS (on loopback, both are tried),
 or oci-layout:FOLDER:NAME for an OCI image layout, such as one that is carried where no network reaches.
 https://host/path is a file, davs://host/path one on a WebDAV server, s3://bucket/key an object at AWS
-(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION), helm+https://host/repository/chart:version a chart (SRC only).
+or at --endpoint-url (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION), helm+https://host/repository/chart:version a chart (SRC only).
 A DST that ends with "/" takes the artifact under the name that it has in SRC.
 Credentials are those of docker login, credential helpers included (DOCKER_CONFIG). HTTPS_PROXY and NO_PROXY are used.
 

@@ -39,6 +39,16 @@ export function namesOf({ pathname }: URL): string[] {
   }
 }
 
+/** A name that is percent-encoded, or as it is where it cannot be: `%` before anything but two hexadecimal digits stands for itself. */
+export function decodedName(name: string): string {
+  try {
+    return decodeURIComponent(name.replace(/%(?![0-9a-f]{2})/gi, '%25'));
+  } catch {
+    // Escapes of other bytes than UTF-8.
+    return name;
+  }
+}
+
 /** Percent-encodes everything except unreserved characters (RFC 3986, 2.3), as AWS Signature Version 4 requires. */
 export function escapeName(name: string): string {
   const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

@@ -2,7 +2,7 @@
 
 export { AddressError } from './address-error.ts';
 export { isDigest } from './digest.ts';
-export { escapeName, fileURL } from './file-url.ts';
+export { decodedName, escapeName, fileURL } from './file-url.ts';
 export { folderNames } from './folder.ts';
 export { type ImageAddress, resolveAddress } from './image-address.ts';
 export { entryName, landingEntry, landingName, layoutEntry, movedName, writtenTag } from './landing.ts';

@@ -47,6 +47,14 @@ describe('s3Place', () => {
     for (const region of ['minio', 'evil.example/', '']) expect(inRegion(url, region)).toBe(url);
   });
 
+  it.each(['a+b c%', 'a%2Bb%20c%25'])(
+    'reads the prefix %s in every spelling, and sends it in one',
+    (prefix) => {
+      const { url, key } = s3Place(`https://minio:9000/bucket/${prefix}`, 'x');
+      expect({ path: url.pathname, key }).toEqual({ path: '/bucket/a%2Bb%20c%25/x', key: 'a+b c%/x' });
+    },
+  );
+
   it('names a copy by bucket and key, escaped', () => {
     expect(s3Place('https://b.s3.eu-west-1.amazonaws.com', 'a+b').copySource).toBe('/b/a%2Bb');
   });

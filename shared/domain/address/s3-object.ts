@@ -1,5 +1,5 @@
 import { AddressError } from './address-error.ts';
-import { escapeName, fileURL, namesOf } from './file-url.ts';
+import { decodedName, escapeName, fileURL } from './file-url.ts';
 import type { Plain } from './image-address.ts';
 
 /** One object of an S3-compatible object store. */
@@ -31,7 +31,9 @@ export function s3Place(remoteURL: string, path: string, tls: Plain = {}, region
       `The Endpoint's remoteURL "${remoteURL.slice(0, 300)}" cannot be used: a query is not for S3.`,
     );
   const [, hostBucket, hostRegion] = awsHost.exec(url.hostname) ?? [];
-  const names = namesOf(url);
+  const names = url.pathname.split('/').filter(Boolean).map(decodedName);
+  // Signed and sent in one spelling: a "+" is a blank to some storages, and to others itself.
+  url.pathname = names.map(escapeName).join('/');
   const [bucket = '', ...key] = hostBucket === undefined ? names : [hostBucket, ...names];
   if (key.length === 0) {
     const fix = 'name the bucket in remoteURL of the Endpoint, as in https://storage.example.com/bucket';

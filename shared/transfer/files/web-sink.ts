@@ -12,8 +12,6 @@ export interface WebSinkOptions {
   url: URL;
   /** For messages, as in `file "a/b" of server host`. */
   label: string;
-  /** `/` of the Endpoint: folders above it are not made. */
-  base: URL;
   retry: RetryPolicy;
   /** True for a WebDAV server: folders are made, and the file gets its name only when it is complete and verified. */
   dav: boolean;
@@ -111,10 +109,10 @@ async function putNamed(
   return [`server ${url.host} cannot rename files (MOVE), so readers may have seen ${label} incomplete`];
 }
 
-/** Makes the folders between the Endpoint's and the file's that are not there (MKCOL). The nearest is tried first. */
-async function makeFolders({ send, url, base, label }: WebSinkOptions, signal: AbortSignal): Promise<void> {
+/** Makes the folders above the file that are not there (MKCOL), that of the Endpoint included. The nearest is tried first. */
+async function makeFolders({ send, url, label }: WebSinkOptions, signal: AbortSignal): Promise<void> {
   const missing: URL[] = [];
-  for (let folder = new URL('./', url); folder.pathname.length > base.pathname.length; ) {
+  for (let folder = new URL('./', url); folder.pathname !== '/'; ) {
     const request = {
       method: 'MKCOL',
       url: folder,

@@ -17,9 +17,7 @@ export function openWebSource(location: FileLocation, connections: Connections):
 /** A place of an HTTP server that takes PUT or, with `dav`, of a WebDAV server. Throws a config TransferError. */
 export function openWebSink(location: FileLocation, connections: Connections, dav: boolean): FileSink {
   const { send, url, label } = serverOf(location, connections);
-  const folders = location.path.split('/').length - 1;
-  const base = new URL(folders === 0 ? './' : `./${'../'.repeat(folders)}`, url);
-  return webSink({ send, url, label, base, dav, retry: connections.retry });
+  return webSink({ send, url, label, dav, retry: connections.retry });
 }
 
 function serverOf(
