@@ -26,6 +26,7 @@ import {
   policyOption,
   trustedRootOption,
   trusting,
+  verifyOption,
 } from './job.ts';
 import { selecting } from './selection.ts';
 import { optionsOf, print, type Terminal, withProgress } from './terminal.ts';
@@ -42,6 +43,7 @@ interface ExportOptions extends BundleOptions {
 interface ImportOptions extends BundleOptions {
   key?: string;
   receipt?: string;
+  verifyDestination?: boolean;
   name?: string;
   notOlderThan?: Date;
 }
@@ -83,6 +85,7 @@ export function addBundleCommands(program: Command, terminal: Terminal, secrets:
     )
     .option(...policyOption)
     .option(...trustedRootOption)
+    .option(...verifyOption)
     .option('--receipt <file>', 'write what was imported as JSON')
     .option('--sign-key <file>', 'sign the receipt with this Ed25519 or ECDSA private key (PEM)')
     .option('--quiet', 'no progress')
@@ -196,7 +199,17 @@ async function importTo(
   to: string,
   name: string,
   landing: Omit<Job, 'source'>,
-  { key, receipt, signKey, policy, name: wanted, digest, notOlderThan, ...shown }: ImportOptions,
+  {
+    key,
+    receipt,
+    signKey,
+    policy,
+    name: wanted,
+    digest,
+    notOlderThan,
+    verifyDestination = false,
+    ...shown
+  }: ImportOptions,
   terminal: Terminal,
 ): Promise<void> {
   const { signal } = terminal;
@@ -209,7 +222,11 @@ async function importTo(
     ...(digest !== undefined && { digest }),
     ...(notOlderThan !== undefined && { notBefore: notOlderThan }),
   };
-  const copying = withPolicy(await policyOf(policy), { ...optionsOf(terminal), ...trusting(shown) });
+  const copying = withPolicy(await policyOf(policy), {
+    ...optionsOf(terminal),
+    ...trusting(shown),
+    verify: verifyDestination,
+  });
   const { importBundle, readBundle, readPrivateKey, readPublicKeys, receiptOf, saveReceipt } =
     await loadBundles();
   const publicKey = key === undefined ? {} : { keys: await readPublicKeys(key) };

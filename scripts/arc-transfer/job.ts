@@ -35,6 +35,11 @@ export const trustedRootOption = [
   'for --policy: judge keyless signatures by this trusted_root.json',
 ] as const;
 
+export const verifyOption = [
+  '--verify-destination',
+  'ask DST for every manifest and blob, and send what it has lost behind a manifest',
+] as const;
+
 /** The file of `--trusted-root`, if one is given. */
 export function trusting({
   trustedRoot,

@@ -150,6 +150,18 @@ describe('arc-transfer', () => {
     expect({ exitCode, missing: JSON.parse(stdout).missing.blobs }).toEqual({ exitCode: 11, missing: 1 });
   });
 
+  it('sends what DST has lost with --verify-destination, and says so', async () => {
+    const copy = 'copy SRC/team/app:1.0 DST/app:1';
+    await transfer(copy);
+    const stored = destination.contents.get('app');
+    for (const blob of [...(stored?.blobs.keys() ?? [])].slice(0, 2)) stored?.blobs.delete(blob);
+    expect((await transfer(copy)).stdout).not.toContain('Repaired');
+    expect((await transfer(`${copy} --verify-destination`)).stdout).toMatch(
+      /^Copied .*: 2 blobs copied .*\nRepaired: the destination had lost 2 blob\(s\) and 0 manifest\(s\) of it\.\nsha256:/,
+    );
+    expect((await transfer(`${copy} --verify-destination`)).stdout).not.toContain('Repaired');
+  });
+
   it.each(['copy', 'plan', 'copy --dry-run'])('%s moves nothing that --policy denies', async (command) => {
     const file = path.join(folder, 'policy.json');
     await writeFile(file, JSON.stringify({ repositories: { allowed: ['docker.io/*'] } }));

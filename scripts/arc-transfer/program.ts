@@ -5,6 +5,7 @@ import {
   type BatchResult,
   type Comparison,
   type CopyOptions,
+  type CopyResult,
   exitCodes,
   secretsOfEndpoint,
   TransferError,
@@ -19,7 +20,15 @@ import {
   verifyFileJob,
 } from '../../functions/transfer-worker/index.ts';
 import { addBundleCommands } from './bundle-commands.ts';
-import { connecting, type JobOptions, makeJob, policyOption, trustedRootOption, trusting } from './job.ts';
+import {
+  connecting,
+  type JobOptions,
+  makeJob,
+  policyOption,
+  trustedRootOption,
+  trusting,
+  verifyOption,
+} from './job.ts';
 import { selecting } from './selection.ts';
 import { optionsOf, print, type Terminal, withProgress } from './terminal.ts';
 
@@ -27,6 +36,7 @@ interface Options extends JobOptions {
   json?: boolean;
   quiet?: boolean;
   dryRun?: boolean;
+  verifyDestination?: boolean;
   /** A folder with what a scanner has written. */
   reports?: string;
 }
@@ -101,6 +111,7 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
   selecting(add('copy', 'copy an artifact, and what refers to it; safe to repeat', copy))
     .option('--dry-run', 'as plan: print what would be copied')
     .option('--quiet', 'no progress')
+    .option(...verifyOption)
     .option(...policyOption)
     .option(...trustedRootOption)
     .option(...reportsOption);
@@ -126,22 +137,37 @@ const copy: Act = async (job, asked, terminal) => {
     moveJob(job, { ...judging(terminal, asked.options), ...shown }),
   );
   if ('items' in result) return print(terminal, json, result, linesOf(result, asked));
-  const { bytes, blobs, digest, referrers } = result;
+  const { bytes, blobs, digest, referrers, repaired } = result;
   const parts = [
     `${blobs.copied} blobs copied (${bytesText(bytes.copied)})`,
     `${blobs.existed} were there`,
     ...(blobs.mounted > 0 ? [`${blobs.mounted} mounted`] : []),
     `${referrers} signatures, SBOMs and attestations`,
   ];
-  print(terminal, json, result, [`Copied ${asked.from} to ${asked.to}: ${parts.join(', ')}.`, digest]);
+  print(terminal, json, result, [
+    `Copied ${asked.from} to ${asked.to}: ${parts.join(', ')}.`,
+    ...repairedText(repaired),
+    digest,
+  ]);
 };
 
-function linesOf({ items, bytes }: BatchResult, { from, to }: { from: string; to: string }): string[] {
+function repairedText(repaired: CopyResult['repaired']): string[] {
+  if (repaired === undefined) return [];
+  return [
+    `Repaired: the destination had lost ${repaired.blobs} blob(s) and ${repaired.manifests} manifest(s) of it.`,
+  ];
+}
+
+function linesOf(
+  { items, bytes, repaired }: BatchResult,
+  { from, to }: { from: string; to: string },
+): string[] {
   const { total, copied, unchanged, list } = items;
   return [
     ...list.map(({ outcome, target, digest }) => `${outcome} ${target} ${digest}`),
     ...(list.length < total ? [`and ${total - list.length} more`] : []),
     `Copied ${copied} of ${total} artifacts of ${from} to ${to} (${bytesText(bytes.copied)}); ${unchanged} were there.`,
+    ...repairedText(repaired),
   ];
 }
 
@@ -163,9 +189,10 @@ const plan: Act = async (job, asked, terminal) => {
   ]);
 };
 
-function judging(terminal: Terminal, { reports, trustedRoot }: Options): CopyOptions {
+function judging(terminal: Terminal, { reports, trustedRoot, verifyDestination }: Options): CopyOptions {
   const folder = reports === undefined ? {} : { reportsFolder: reports };
-  return { ...optionsOf(terminal), ...folder, ...trusting({ trustedRoot }) };
+  const verify = verifyDestination === undefined ? {} : { verify: verifyDestination };
+  return { ...optionsOf(terminal), ...folder, ...verify, ...trusting({ trustedRoot }) };
 }
 
 const verify: Act = async (job, asked, terminal) => {

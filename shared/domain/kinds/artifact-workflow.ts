@@ -48,10 +48,10 @@ const spec = z.object({
       'Rises with each version of an artifact that is put in force; the highest is in force. Immutable.',
     ),
   verify: z
-    .enum(['Always', 'OnForce'])
+    .enum(['Always', 'OnForce', 'Never'])
     .exactOptional()
     .describe(
-      'Why every blob is looked for at the destination: spec.verify of the Order says so (Always), or a force asked for this version (OnForce). Unset trusts a manifest that is there. Immutable.',
+      'Why every blob is looked for at the destination: spec.verify of the Order says so (Always), or a force asked for this version (OnForce). Unset trusts a manifest that is there; Never does so in runs that a force asks for, too. Immutable.',
     ),
   srcRef: endpointRef('The source in the state that this was made for. Immutable.').exactOptional(),
   dstRef: endpointRef('The destination in the state that this was made for. Immutable.').exactOptional(),
@@ -132,6 +132,13 @@ const results = z.object({
   bytes: counts.exactOptional().describe('Bytes by how they got there.'),
   blobs: counts.exactOptional().describe('Blobs by how they got there.'),
   referrers: z.int().exactOptional().describe('Signatures, attestations and SBOMs moved along.'),
+  repaired: z
+    .object({
+      manifests: z.int().exactOptional().describe('Manifests, such as those of platforms.'),
+      blobs: z.int().exactOptional().describe('Configs and layers.'),
+    })
+    .exactOptional()
+    .describe('What the destination had lost of an artifact that it had, and got again.'),
   policies: z
     .array(
       z.object({

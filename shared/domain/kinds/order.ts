@@ -66,10 +66,10 @@ const spec = z.object({
       'The effect of a changed Endpoint, credential or type: everything runs again (Rerun, the default), only artifacts that have not succeeded do (RerunUnfinished), or none does (Keep).',
     ),
   verify: z
-    .enum(['Always', 'OnForce'])
+    .enum(['Always', 'OnForce', 'Never'])
     .exactOptional()
     .describe(
-      'When every blob is looked for at the destination and sent again where it is lost, though the manifest is there: in runs that a force asked for (OnForce, the default), or in every run (Always).',
+      'When every blob is looked for at the destination and sent again where it is lost, though the manifest is there: in runs that a force asked for (OnForce, the default), in every run (Always), or in none (Never).',
     ),
   queueName: z.string().exactOptional().describe('The Kueue LocalQueue to wait in.'),
   parallelism: z

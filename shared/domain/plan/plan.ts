@@ -380,6 +380,7 @@ function notesOf(
 function specOf({ order, settings }: Scope, parts: Parts): ArtifactWorkflowSpec {
   const { given, artifact, spec, type, from, to, parameters, policies } = parts;
   const { cron } = artifact;
+  const { verify } = order.spec;
   return {
     workflowTemplateRef: templateOf(type),
     parameters,
@@ -397,7 +398,7 @@ function specOf({ order, settings }: Scope, parts: Parts): ArtifactWorkflowSpec 
     }),
     ...policyOf(order, type, [from, to], settings),
     ...(cron === undefined ? {} : { cron }),
-    ...(order.spec.verify === 'Always' ? { verify: 'Always' } : {}),
+    ...(verify === undefined || verify === 'OnForce' ? {} : { verify }),
   };
 }
 

@@ -68,6 +68,17 @@ describe('a run of an Order', () => {
     }
   });
 
+  it('trusts the manifest with Never, whatever is forced', () => {
+    const never = order([image('a')], { verify: 'Never' });
+    const first = next(never);
+    expect(first.metadata.name).toBe(next(plain).metadata.name);
+    const answer = next(forced(never, 1), [first]);
+    expect([verified(first), verified(answer)]).toEqual([undefined, undefined]);
+    const notes = { [annotations.forceAt]: '1700000000' };
+    expect(verified({ ...answer, metadata: { ...answer.metadata, annotations: notes } })).toBeUndefined();
+    expect(next(forced(plain, 2), [first, answer]).spec.verify).toBe('OnForce');
+  });
+
   it('looks for every blob after a force, until a run of it has succeeded', () => {
     const first = next(plain);
     const answer = next(forced(plain, 1), [first]);

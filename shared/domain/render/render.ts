@@ -148,7 +148,8 @@ function policyOf(
 /** True also if the force was requested on the ArtifactWorkflow itself instead of on its Order. */
 function isVerified({ metadata, spec }: ArtifactWorkflow): boolean {
   const isForced = unixSeconds(metadata.annotations?.[annotations.forceAt]) > 0;
-  return spec.verify !== undefined || (isForced && spec.cron === undefined);
+  if (spec.verify !== undefined) return spec.verify !== 'Never';
+  return isForced && spec.cron === undefined;
 }
 
 interface Side {

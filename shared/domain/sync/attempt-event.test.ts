@@ -34,6 +34,10 @@ describe('attemptEvent', () => {
       },
       'Normal Succeeded: sha256:aa has arrived (2 KiB copied, 1 KiB there already)',
     ],
+    [
+      { phase: 'Succeeded', results: { digest: 'sha256:aa', repaired: { blobs: 2, manifests: 1 } } },
+      'Normal Succeeded: sha256:aa has arrived; repaired 2 blobs and 1 manifest that the destination had lost',
+    ],
   ])('of %j is %s', (status, expected) => {
     expect(told(at({ phase: 'Pending' }), at(status))).toBe(expected);
   });

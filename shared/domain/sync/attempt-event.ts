@@ -68,10 +68,17 @@ function normal(reason: EventReason, message: string): AttemptEvent {
 }
 
 function arrival({ status = {} }: ArtifactWorkflow): string {
-  const { digest, bytes } = status.results ?? {};
+  const { digest, bytes, repaired } = status.results ?? {};
   const what = digest === undefined ? 'it has arrived' : `${digest} has arrived`;
   const how = bytes === undefined ? [] : shares(bytes);
-  return how.length === 0 ? what : `${what} (${how.join(', ')})`;
+  const arrived = how.length === 0 ? what : `${what} (${how.join(', ')})`;
+  if (repaired === undefined) return arrived;
+  const { manifests = 0, blobs = 0 } = repaired;
+  return `${arrived}; repaired ${counted(blobs, 'blob')} and ${counted(manifests, 'manifest')} that the destination had lost`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function shares({ copied = 0, existed = 0, mounted = 0 }: TransferCounts): string[] {

@@ -43,6 +43,7 @@ describe('resultsOf', () => {
       digest: 'sha256:aa',
       bytes: { copied: 5, existed: 0, extra: 1 },
       referrers: 1,
+      repaired: { manifests: 1, blobs: 2 },
       warnings: ['slow', 3],
       password: 'x',
     };
@@ -51,6 +52,7 @@ describe('resultsOf', () => {
       digest: 'sha256:aa',
       bytes: { copied: 5, existed: 0 },
       referrers: 1,
+      repaired: { manifests: 1, blobs: 2 },
       warnings: ['slow'],
     });
   });

@@ -63,6 +63,7 @@ function parse(text: string | undefined): TransferResults | undefined {
   const bytes = asCounts(found.bytes);
   const blobs = asCounts(found.blobs);
   const referrers = asCount(found.referrers);
+  const repaired = asRepaired(found.repaired);
   const policies = asPolicies(found.policies);
   const items = asItems(found.items);
   const warnings = asTexts(found.warnings);
@@ -75,6 +76,7 @@ function parse(text: string | undefined): TransferResults | undefined {
     ...(bytes === undefined ? {} : { bytes }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(referrers === undefined ? {} : { referrers }),
+    ...(repaired === undefined ? {} : { repaired }),
     ...(policies === undefined ? {} : { policies }),
     ...(items === undefined ? {} : { items }),
     ...(warnings === undefined ? {} : { warnings }),
@@ -111,6 +113,13 @@ function asCounts(value: unknown): TransferCounts | undefined {
     return count === undefined ? [] : [[name, count] as const];
   });
   return Object.fromEntries(known);
+}
+
+function asRepaired(value: unknown): TransferResults['repaired'] {
+  const found = asRecord(value);
+  const [manifests, blobs] = [asCount(found?.manifests), asCount(found?.blobs)];
+  if (manifests === undefined && blobs === undefined) return undefined;
+  return { ...(manifests !== undefined && { manifests }), ...(blobs !== undefined && { blobs }) };
 }
 
 function asPolicies(value: unknown): TransferResults['policies'] {

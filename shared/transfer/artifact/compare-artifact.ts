@@ -55,8 +55,8 @@ export async function compareEnds(options: CopyOptions, ends: Ends, opening: Ope
         : attachment.manifest.bytes.length,
     )),
   ];
-  const blobs = await mapBounded(plan.blobs, parallel, signal, async ({ digest, size }, sub) =>
-    (await destination.hasBlob(digest, sub)) ? undefined : size,
+  const blobs = await mapBounded(plan.blobs, parallel, signal, async (blob, sub) =>
+    (await destination.hasBlob(blob, sub)) ? undefined : blob.size,
   );
   const lacks = {
     blobs: blobs.filter((size) => size !== undefined),

@@ -62,11 +62,16 @@ export async function copyEnds(
   const copyProgress = createCopyProgress(total, options.progress);
   const { retry } = session;
   const { verify = false } = options;
-  await copyContent({ plan, source, destination, before, verify, retry, folder, copyProgress, signal });
+  const context = { plan, source, destination, before, verify, retry, folder, copyProgress, signal };
+  const repaired = await copyContent(context);
   const { blobs, bytes } = copyProgress;
   const { root, referrers, tagged, warnings } = plan;
   const { digest, mediaType } = root;
-  return { digest, mediaType, bytes, blobs, referrers: referrers.length + tagged.length, warnings };
+  return {
+    ...{ digest, mediaType, bytes, blobs, warnings },
+    referrers: referrers.length + tagged.length,
+    ...(repaired.manifests + repaired.blobs > 0 && { repaired }),
+  };
 }
 
 /** Attested is what arrives, once: a repeat that finds it there would add a statement each time. */

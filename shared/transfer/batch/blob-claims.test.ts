@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 function place(name: string, kept: Set<string>): ContentSink {
   return {
     place: name,
-    hasBlob: async (digest) => kept.has(digest),
+    hasBlob: async ({ digest }) => kept.has(digest),
     upload: async ({ digest }) => void kept.add(digest),
     manifest: async () => undefined,
     head: async () => undefined,
@@ -31,8 +31,8 @@ describe('copies that run at the same time', () => {
     const claims = createBlobClaims();
     const kept = new Set<string>();
     const [first, second] = [claims.guard(place('a', kept)), claims.guard(place('a', kept))];
-    expect(await first.sink.hasBlob(blob.digest, signal)).toBe(false);
-    const asked = second.sink.hasBlob(blob.digest, signal);
+    expect(await first.sink.hasBlob(blob, signal)).toBe(false);
+    const asked = second.sink.hasBlob(blob, signal);
     expect(await isPending(asked)).toBe(true);
     await first.sink.upload(blob, () => Buffer.alloc(1), signal);
     expect(await asked).toBe(true);
@@ -41,20 +41,20 @@ describe('copies that run at the same time', () => {
   it('do not wait for themselves, nor for another place', async () => {
     const claims = createBlobClaims();
     const [first, second] = [claims.guard(place('a', new Set())), claims.guard(place('b', new Set()))];
-    expect(await first.sink.hasBlob(blob.digest, signal)).toBe(false);
-    expect(await first.sink.hasBlob(blob.digest, signal)).toBe(false);
-    expect(await second.sink.hasBlob(blob.digest, signal)).toBe(false);
+    expect(await first.sink.hasBlob(blob, signal)).toBe(false);
+    expect(await first.sink.hasBlob(blob, signal)).toBe(false);
+    expect(await second.sink.hasBlob(blob, signal)).toBe(false);
   });
 
   it('go on when the first has failed, and end when they are stopped', async () => {
     const claims = createBlobClaims();
     const [first, second, third] = [1, 2, 3].map(() => claims.guard(place('a', new Set())));
-    await first?.sink.hasBlob(blob.digest, signal);
+    await first?.sink.hasBlob(blob, signal);
     const stop = new AbortController();
-    const stopped = third?.sink.hasBlob(blob.digest, stop.signal);
+    const stopped = third?.sink.hasBlob(blob, stop.signal);
     stop.abort();
     await expect(stopped).rejects.toThrow('stopped');
-    const asked = second?.sink.hasBlob(blob.digest, signal);
+    const asked = second?.sink.hasBlob(blob, signal);
     first?.release();
     expect(await asked).toBe(false);
   });

@@ -25,15 +25,15 @@ export function createBlobClaims(): BlobClaims {
       };
       const guarded: ContentSink = {
         ...sink,
-        async hasBlob(digest, signal) {
-          const key = keyOf(digest);
+        async hasBlob(blob, signal) {
+          const key = keyOf(blob.digest);
           for (let other = held.get(key); other && !mine.has(key); other = held.get(key)) {
             await ended(other.promise, signal);
             throwIfStopped(signal);
           }
           if (!mine.has(key)) held.set(key, Promise.withResolvers());
           mine.add(key);
-          const has = await sink.hasBlob(digest, signal);
+          const has = await sink.hasBlob(blob, signal);
           if (has) drop(key);
           return has;
         },

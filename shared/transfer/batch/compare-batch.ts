@@ -49,11 +49,11 @@ export function compareBatch(
 function onceEach(sink: ContentSink, counted: Set<string>): ContentSink {
   return {
     ...sink,
-    async hasBlob(digest, signal) {
-      const key = `${placeOf(sink)} ${digest}`;
+    async hasBlob(blob, signal) {
+      const key = `${placeOf(sink)} ${blob.digest}`;
       if (counted.has(key)) return true;
       counted.add(key);
-      return sink.hasBlob(digest, signal);
+      return sink.hasBlob(blob, signal);
     },
   };
 }

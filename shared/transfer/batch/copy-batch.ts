@@ -223,12 +223,19 @@ class Run {
 
   result(warnings: readonly string[]): BatchResult {
     const { digest, mediaType } = this.#last ?? {};
+    const repaired = this.#copies.flatMap((copy) => copy.repaired ?? []);
     return {
       ...(digest === undefined ? {} : { digest }),
       ...(mediaType === undefined ? {} : { mediaType }),
       bytes: summed(this.#copies.map(({ bytes }) => bytes)),
       blobs: summed(this.#copies.map(({ blobs }) => blobs)),
       referrers: this.#copies.reduce((sum, { referrers }) => sum + referrers, 0),
+      ...(repaired.length > 0 && {
+        repaired: {
+          manifests: repaired.reduce((sum, { manifests }) => sum + manifests, 0),
+          blobs: repaired.reduce((sum, { blobs }) => sum + blobs, 0),
+        },
+      }),
       warnings: [...warnings, ...this.#copies.flatMap((copy) => copy.warnings)],
       items: batchItems(this.#results),
     };

@@ -216,7 +216,7 @@ async function collect(asked: ExportItem, collecting: Collecting): Promise<Colle
 
 /** What the other side has is not fetched. */
 function leavingOut(sink: ContentSink, brought: ReadonlyMap<string, unknown>): ContentSink {
-  return { ...sink, hasBlob: async (digest, signal) => brought.has(digest) || sink.hasBlob(digest, signal) };
+  return { ...sink, hasBlob: async (blob, signal) => brought.has(blob.digest) || sink.hasBlob(blob, signal) };
 }
 
 /** An artifact keeps its name on the other side, so it must have one; without tag and digest it is `latest`, as in a registry. */

@@ -138,7 +138,7 @@ async function lookAround(
           place,
           `it has no blob ${blob.digest} of ${item.name}, and names no bundle that brought it`,
         );
-      if (await sink.hasBlob(blob.digest, signal)) return undefined;
+      if (await sink.hasBlob(blob, signal)) return undefined;
       const at = await placeOf(required, destination, opening);
       if (at === undefined) missing.add(blob.digest);
       return at && { blob, at };
@@ -176,14 +176,14 @@ function withEarlier(
 
 /** The first of the places of an earlier bundle that has the blob. */
 async function placeOf(
-  { digest, at }: RequiredBlob,
+  { at, ...blob }: RequiredBlob,
   destination: BundleDestination,
   opening: Opening,
 ): Promise<ImageName | undefined> {
   for (const text of at) {
     const name = parseImageName(text);
     const sink = await destination.sink(name, opening);
-    if (await sink.hasBlob(digest, opening.signal)) return name;
+    if (await sink.hasBlob(blob, opening.signal)) return name;
   }
   return undefined;
 }

@@ -60,12 +60,15 @@ export interface ContentSource extends BlobSource {
 /** The content of a blob from an offset on; undefined where it can only be read from its beginning. */
 export type BlobRest = (offset: number) => ReturnType<BodySource> | undefined;
 
+/** A blob, as far as a place that may hold it is asked. */
+export type Sized = Pick<Descriptor, 'digest' | 'size'>;
+
 /** A place that blobs are written to. Each operation rejects with a TransferError and may be repeated. */
 export interface BlobSink {
   readonly place: string;
   readonly registry?: RegistryPlace;
-  /** True if it holds the blob already, which is then not sent. */
-  hasBlob(digest: string, signal: AbortSignal): Promise<boolean>;
+  /** True if it holds the blob already, which is then not sent; not if what it holds has another size. */
+  hasBlob(blob: Sized, signal: AbortSignal): Promise<boolean>;
   /** Takes the blob from another repository of the same registry; false if it cannot. */
   mount?(digest: string, from: string, signal: AbortSignal): Promise<boolean>;
   /**

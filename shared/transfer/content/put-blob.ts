@@ -11,7 +11,7 @@ export async function putBlob(
   retry: RetryPolicy,
   signal: AbortSignal,
 ): Promise<'existed' | 'copied'> {
-  if (await destination.hasBlob(blob.digest, signal)) return 'existed';
+  if (await destination.hasBlob(blob, signal)) return 'existed';
   await withRetries({ policy: retry, signal }, () => destination.upload(blob, inChunks(bytes), signal));
   return 'copied';
 }

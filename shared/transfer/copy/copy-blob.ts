@@ -25,7 +25,7 @@ export async function copyBlob(
   signal: AbortSignal,
 ): Promise<BlobOutcome> {
   const { source, destination } = copier;
-  if (await destination.hasBlob(blob.digest, signal)) return 'existed';
+  if (await destination.hasBlob(blob, signal)) return 'existed';
   const from = mountable(source, destination);
   if (from !== undefined && (await destination.mount?.(blob.digest, from, signal))) return 'mounted';
   if (blob.size <= maxMemoryBytes) await fromMemory(copier, blob, signal);

@@ -7,6 +7,7 @@ import type { RetryPolicy } from '../http/retry.ts';
 import { sharedTagKind } from '../reference/digest.ts';
 import { copyBlob } from './copy-blob.ts';
 import type { CopyProgress } from './copy-progress.ts';
+import type { Repaired } from './in-session.ts';
 import { keepAttachment, taggedAlone } from './keep-attachment.ts';
 import { createLargeTurns } from './large-turns.ts';
 
@@ -31,12 +32,19 @@ export interface CopyContext {
   signal: AbortSignal;
 }
 
-/** Copies blobs, then manifests, those that others list first, then links the referrers; the tag is last. */
-export async function copyContent(copying: CopyContext): Promise<void> {
+/**
+ * Copies blobs, then manifests, those that others list first, then links the referrers; the tag is last. Resolves with what the destination had
+ * lost of what it had.
+ */
+export async function copyContent(copying: CopyContext): Promise<Repaired> {
   const { plan, source, destination, before, verify, retry, folder, copyProgress, signal } = copying;
   const present = await presentManifests(copying);
   const absent = plan.manifests.filter(({ digest }) => !present.has(digest));
   const incomplete = verify ? plan.manifests : absent;
+  const lost = lostManifests(copying, present);
+  const held = plan.manifests.filter(({ digest }) => present.has(digest) || lost.has(digest));
+  const expected = new Set(held.flatMap(({ blobs }) => blobs.map(({ digest }) => digest)));
+  const repaired: Repaired = { manifests: lost.size, blobs: 0 };
   const needed = new Set(incomplete.flatMap((manifest) => manifest.blobs.map(({ digest }) => digest)));
   const turns = createLargeTurns(parallelLarge);
   const onSent = (blob: Descriptor, bytes: number): void => {
@@ -51,7 +59,9 @@ export async function copyContent(copying: CopyContext): Promise<void> {
     for (let blob = next(lane); blob !== undefined; blob = next(lane)) {
       const { size } = blob;
       const copy = copyBlob.bind(undefined, copier, blob, sub);
-      copyProgress.settled(blob, await (size < largeBytes ? copy() : turns.run(blob, copy, sub)));
+      const outcome = await (size < largeBytes ? copy() : turns.run(blob, copy, sub));
+      copyProgress.settled(blob, outcome);
+      if (outcome !== 'existed' && expected.has(blob.digest)) repaired.blobs += 1;
     }
   });
   const listed = new Set<string>();
@@ -69,9 +79,23 @@ export async function copyContent(copying: CopyContext): Promise<void> {
   await linkReferrers(copying, listed);
   const { tag } = destination;
   const isTagged = before === plan.root.digest && present.has(plan.root.digest);
-  if (tag === undefined || isTagged) return;
+  if (tag === undefined || isTagged) return repaired;
   if (sharedTagKind(tag) === undefined) await setTag(destination, tag, plan.root, signal);
   else await addToTag(copying, tag);
+  return repaired;
+}
+
+/** Digests of the manifests that the destination must have had: its tag names them, or a manifest that it has lists them. */
+function lostManifests({ plan, before }: CopyContext, present: ReadonlySet<string>): Set<string> {
+  const lost = new Set<string>();
+  // Those that list others come after these.
+  for (const { digest, children } of plan.manifests.toReversed()) {
+    const isRoot = digest === plan.root.digest && before === digest;
+    if (isRoot && !present.has(digest)) lost.add(digest);
+    if (!present.has(digest) && !lost.has(digest)) continue;
+    for (const child of children) if (!present.has(child.digest)) lost.add(child.digest);
+  }
+  return lost;
 }
 
 /** Gives the blobs to lanes, the largest first: a copy takes as long as the blob that ends last. */

@@ -17,6 +17,12 @@ export interface RunOptions extends SessionOptions {
   verify?: boolean;
 }
 
+/** How many manifests and blobs the destination had lost. */
+export interface Repaired {
+  manifests: number;
+  blobs: number;
+}
+
 /** The result of a copy. `bytes` and `blobs` count each distinct blob once. */
 export interface CopyResult {
   /** Digest and media type of the image or file, equal at both ends. */
@@ -26,6 +32,8 @@ export interface CopyResult {
   blobs: Counts;
   /** Number of signatures, SBOMs and attestations copied. */
   referrers: number;
+  /** What the destination had lost of an artifact that it had, and got again; absent if nothing. */
+  repaired?: Repaired;
   warnings: string[];
 }
 

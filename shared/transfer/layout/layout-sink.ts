@@ -48,7 +48,7 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
       const wanted = await digestUnder(reference);
       return wanted === undefined ? undefined : readManifest(files, wanted);
     },
-    hasBlob: async (wanted) => (await files.size(wanted)) !== undefined,
+    hasBlob: async ({ digest: wanted, size }) => (await files.size(wanted)) === size,
     async upload(blob, body, signal) {
       await ready();
       await files.write(files.blob(blob.digest), body(), signal);

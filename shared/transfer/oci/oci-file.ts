@@ -58,7 +58,7 @@ export function ociFileSink(repository: Repository, folder: string, retry: Retry
         if (!isKnown) await spool.fill(upload.content(signal));
         const identity = isKnown ? { size, digest } : upload.read();
         const layer = layerOf(upload, identity);
-        if (!(await repository.hasBlob(layer.digest, signal))) {
+        if (!(await repository.hasBlob(layer, signal))) {
           const body = () => (isKnown ? upload.content(signal) : spool.read());
           await withRetries({ policy: retry, signal }, () => repository.upload(layer, body, signal));
         } else if (isKnown) for await (const _ of upload.content(signal));
@@ -77,8 +77,7 @@ async function hasBlobs(
   repository: Repository,
   signal: AbortSignal,
 ): Promise<boolean> {
-  for (const { digest } of manifest?.blobs ?? [])
-    if (!(await repository.hasBlob(digest, signal))) return false;
+  for (const blob of manifest?.blobs ?? []) if (!(await repository.hasBlob(blob, signal))) return false;
   return true;
 }
 

@@ -59,6 +59,16 @@ describe('a registry that refuses HEAD', () => {
     },
   );
 
+  it('or tells another size by HEAD than by GET, is believed the latter', async () => {
+    const vague = await front(({ method, url }) => ({
+      change: (headers) => {
+        if (method === 'HEAD' && url.includes('/blobs/')) headers['content-length'] = '0';
+      },
+    }));
+    await copy({ to: vague.url });
+    expect((await copy({ to: vague.url, verify: true })).blobs).toMatchObject({ copied: 0, mounted: 0 });
+  });
+
   it('and GET, too, is said not to grant the right', async () => {
     const closed = await front(({ method }) =>
       method === 'HEAD' || method === 'GET' ? answer(403) : undefined,

@@ -1,4 +1,4 @@
-import type { BlobSink, BlobSource, OpenBlob, Stored } from '../content/content.ts';
+import type { BlobSink, BlobSource, OpenBlob, Sized, Stored } from '../content/content.ts';
 import {
   acceptedManifests,
   type Descriptor,
@@ -51,6 +51,8 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
   const base = `/v2/${address.repository}`;
   const tagList = `${base}/tags/list?n=${tagsOfPage}`;
   const place = `repository ${address.repository} of registry ${address.host}`;
+  /** Digests of blobs that the registry has with another size. */
+  const damaged = new Set<string>();
 
   async function manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined> {
     const response = await send(
@@ -136,23 +138,29 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     return new TransferError('permanent', text);
   }
 
-  async function hasBlob(digest: string, signal: AbortSignal): Promise<boolean> {
+  async function hasBlob({ digest, size }: Sized, signal: AbortSignal): Promise<boolean> {
     const target = `${base}/blobs/${digest}`;
-    const response = await send(
+    const { status, headers } = await send(
       { method: 'HEAD', target, expect: [200, 404, ...noHead], activity: `looking for blob ${digest}` },
       signal,
     );
-    return noHead.includes(response.status) ? canRead(digest, signal) : response.status === 200;
+    if (status === 404) return false;
+    if (status === 200 && (byteCount(headers['content-length']) ?? size) === size) return true;
+    // A HEAD is no proof of what is not there: some servers do not support it, others tell no size.
+    const found = await sizeByGet(digest, signal);
+    if (found === 'absent') return false;
+    if ((found ?? size) !== size) damaged.add(digest);
+    return !damaged.has(digest);
   }
 
-  /** Asks for one byte of a blob, for what a HEAD does not tell. */
-  async function canRead(digest: string, signal: AbortSignal): Promise<boolean> {
-    const { status, stream } = await send(
+  /** The size of a blob in bytes, by a request for its first one; undefined if the registry does not tell it. */
+  async function sizeByGet(digest: string, signal: AbortSignal): Promise<number | 'absent' | undefined> {
+    const { status, headers, stream } = await send(
       {
         method: 'GET',
         target: `${base}/blobs/${digest}`,
         headers: { range: 'bytes=0-0' },
-        // 416: an empty blob. Some registries answer 400 for what is not there.
+        // Some registries answer 400 for what is not there.
         expect: [200, 206, 400, 404, 416],
         streamed: true,
         activity: `looking for blob ${digest}`,
@@ -160,8 +168,21 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
       signal,
     );
     stream.destroy();
-    return status !== 404 && status !== 400;
+    if (status === 400 || status === 404) return 'absent';
+    const [, total = headers['content-length']] = /\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
+    // 416: it has no first byte.
+    return status === 416 ? 0 : byteCount(total);
   }
+
+  const { mount, upload } = createUploads(address, send);
+
+  /** Stores a blob; one that was damaged must be whole then. */
+  const replace: BlobSink['upload'] = async (blob, body, signal, rest) => {
+    await upload(blob, body, signal, rest);
+    if (!damaged.delete(blob.digest) || (await hasBlob(blob, signal))) return;
+    const text = `Registry ${address.host} keeps a damaged blob ${blob.digest} in repository ${address.repository}: it does not have ${blob.size} bytes, and sending it again did not replace it. Delete it from the storage of the registry, then run the transfer again.`;
+    throw new TransferError('permanent', text);
+  };
 
   async function openBlob(
     digest: string,
@@ -202,7 +223,8 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     hasBlob,
     openBlob,
 
-    ...createUploads(address, send),
+    mount: async (digest, from, signal) => !damaged.has(digest) && mount(digest, from, signal),
+    upload: replace,
 
     async fewTags(signal) {
       try {
