@@ -15,10 +15,12 @@ import {
 import { batchOf } from './batch/batch-of.ts';
 import { openEnds } from './ends/ends.ts';
 import { isFileJob, moveFile, openFileEnds } from './ends/files.ts';
+import { isFolderJob, moveFolder } from './ends/folders.ts';
 import { policyPlace, withPolicy } from './job/policy.ts';
 
 /** Moves what a job names: one artifact, or the several ones that it stands for. Rejects with a TransferError. */
 export async function moveJob(job: Job, options: CopyOptions): Promise<CopyResult | BatchResult> {
+  if (isFolderJob(job)) return moveFolder(withoutPolicy(job), options);
   const expand = isFileJob(job) ? undefined : batchOf(job);
   return expand === undefined ? transferJob(job, options) : copyBatch(withPolicy(job, options), expand);
 }

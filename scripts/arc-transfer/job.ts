@@ -116,7 +116,7 @@ export async function makeDestination(
 
 function parseSource(from: string): Place {
   const source = parsePlace(from);
-  if (source.name !== undefined || source.type === 'oci-layout') return source;
+  if (source.name !== undefined || source.type === 'oci-layout' || fileTypes.has(source.type)) return source;
   throw new TransferError(
     'config',
     `SRC "${from}" names no artifact, only a place: add it, as in oci://host/team/app:1.0.`,
@@ -133,6 +133,7 @@ function specOf(
   options: JobOptions,
 ): Job['artifact']['spec'] {
   const { digest } = options;
+  if (name === undefined && fileTypes.has(source.type)) return folderSpec(source, destination, options);
   if (name === undefined || source.type === 'oci-layout') return imageSpec(name, destination, options);
   if (fileTypes.has(source.type) || fileTypes.has(destination.type)) {
     const last = name.slice(name.lastIndexOf('/') + 1);
@@ -155,6 +156,21 @@ function specOf(
     };
   }
   return imageSpec(name, destination, options);
+}
+
+/** What is in the folder SRC lands in the folder DST. */
+function folderSpec(
+  { remoteURL }: Place,
+  { type, name, remoteURL: to }: Place,
+  { digest }: JobOptions,
+): Job['artifact']['spec'] {
+  if (digest !== undefined)
+    throw new TransferError('config', '--digest is for one artifact, and SRC is a folder.');
+  if (name === undefined && fileTypes.has(type)) return { path: '/' };
+  throw new TransferError(
+    'config',
+    `SRC ${remoteURL}/ is a folder, and DST ${to} is none: DST must be one on a file server or in S3, with a slash at its end.`,
+  );
 }
 
 function imageSpec(

@@ -14,6 +14,7 @@ import {
   batchOf,
   compareJob,
   isFileJob,
+  isFolderJob,
   moveJob,
   planFileJob,
   policyPlace,
@@ -29,7 +30,7 @@ import {
   trusting,
   verifyOption,
 } from './job.ts';
-import { selecting } from './selection.ts';
+import { filtering, selecting } from './selection.ts';
 import { optionsOf, print, type Terminal, withProgress } from './terminal.ts';
 
 interface Options extends JobOptions {
@@ -108,7 +109,7 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
     program.addCommand(command);
     return command;
   };
-  selecting(add('copy', 'copy an artifact, and what refers to it; safe to repeat', copy))
+  filtering(selecting(add('copy', 'copy an artifact, and what refers to it; safe to repeat', copy)))
     .option('--dry-run', 'as plan: print what would be copied')
     .option('--quiet', 'no progress')
     .option(...verifyOption)
@@ -162,20 +163,21 @@ function linesOf(
   { items, bytes, repaired }: BatchResult,
   { from, to }: { from: string; to: string },
 ): string[] {
-  const { total, copied, unchanged, list } = items;
+  const { total, copied, unchanged, deleted = 0, list } = items;
   return [
     ...list.map(({ outcome, target, digest }) => `${outcome} ${target} ${digest}`),
     ...(list.length < total ? [`and ${total - list.length} more`] : []),
     `Copied ${copied} of ${total} artifacts of ${from} to ${to} (${bytesText(bytes.copied)}); ${unchanged} were there.`,
+    ...(deleted > 0 ? [`Deleted ${deleted} that ${from} does not have.`] : []),
     ...repairedText(repaired),
   ];
 }
 
 const plan: Act = async (job, asked, terminal) => {
-  if (batchOf(job))
+  if (batchOf(job) || isFolderJob(job))
     throw new TransferError(
       'config',
-      'A plan is for one artifact: select no tags, and no images of a chart.',
+      'A plan is for one artifact: select no tags, no images of a chart, and no folder.',
     );
   if (isFileJob(job)) return planOfFile(job, asked, terminal);
   const found = await compareJob(job, judging(terminal, asked.options));
@@ -196,6 +198,8 @@ function judging(terminal: Terminal, { reports, trustedRoot, verifyDestination }
 }
 
 const verify: Act = async (job, asked, terminal) => {
+  if (isFolderJob(job))
+    throw new TransferError('config', 'A folder is not verified: copy it again, which sends what differs.');
   if (isFileJob(job)) return verifyOfFile(job, asked, terminal);
   const found = await compareJob(job, optionsOf(terminal));
   if (isComplete(found)) {

@@ -10,6 +10,9 @@ export interface Selection {
   maxAge?: string;
   withImages?: boolean;
   imageRegistry?: string[];
+  include?: string[];
+  exclude?: string[];
+  delete?: boolean;
 }
 
 /** Adds the options of commands that can move several artifacts as one. */
@@ -31,6 +34,20 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1 to 9999.');
 }
 
+/** Adds the options of a command that can move a folder. */
+export function filtering(command: Command): Command {
+  return command
+    .option(
+      '--include <pattern...>',
+      'of a folder: only files that one of these fits, such as "*.tgz" or "/docs/**"',
+    )
+    .option('--exclude <pattern...>', 'of a folder: no file that one of these fits')
+    .option(
+      '--delete',
+      'of a folder: delete files of DST that SRC does not have, once all others have arrived',
+    );
+}
+
 /** The artifact with what is selected of it, in the fields that docs/orders.md lists. Throws a config TransferError. */
 export function selected(artifact: Job['artifact'], selection: Selection): Job['artifact'] {
   const { tagMatch, tagSemver, newest, maxAge, withImages } = selection;
@@ -44,6 +61,23 @@ export function selected(artifact: Job['artifact'], selection: Selection): Job['
   const isTagged = Object.keys(tags).length > 0;
   if (isTagged && image === undefined)
     throw new TransferError('config', 'Tags are selected of images: SRC must be a repository of a registry.');
+  const { include, exclude, delete: deletes } = selection;
+  const { path } = artifact.spec;
+  if (typeof path === 'string' && path.endsWith('/'))
+    return {
+      ...artifact,
+      spec: {
+        ...artifact.spec,
+        ...(include && { include }),
+        ...(exclude && { exclude }),
+        ...(deletes && { deletions: 'Delete' }),
+      },
+    };
+  if (include || exclude || deletes)
+    throw new TransferError(
+      'config',
+      '--include, --exclude and --delete are for folders: SRC must be one, with a slash at its end.',
+    );
   if (withImages && chart === undefined && typeof image !== 'string')
     throw new TransferError('config', '--with-images is for charts: SRC must be one.');
   if (!withImages) return isTagged ? { ...artifact, spec: { ...artifact.spec, tags } } : artifact;

@@ -16,6 +16,7 @@ export {
   type ItemResult,
   summed,
 } from './batch/copy-batch.ts';
+export { copyFolder, type FolderEnds } from './batch/copy-folder.ts';
 export type { TagSelection } from './batch/select-tags.ts';
 export { selectTags } from './batch/tag-list.ts';
 export type { ExportItem, ExportOptions, ExportResult } from './bundle/export-bundle.ts';
@@ -34,6 +35,7 @@ export type {
   Stored,
 } from './content/content.ts';
 export type { FileSink, FileSource } from './content/file.ts';
+export type { FileFolder } from './content/folder.ts';
 export { type Descriptor, type Manifest, parseManifest } from './content/manifest.ts';
 export { placeName } from './content/own-manifests.ts';
 export { parsePlatforms, platformSubset } from './content/platform-subset.ts';
@@ -55,6 +57,7 @@ export {
 } from './errors/transfer-error.ts';
 export { localSink, localSource } from './files/local-file.ts';
 export { openWebSink, openWebSource } from './files/web.ts';
+export { openWebFolder } from './files/web-folder.ts';
 export type { OpenedChart } from './helm/chart-content.ts';
 export type { ChartLocation } from './helm/chart-repository.ts';
 export { type NamedImage, namedImage } from './helm/image-name.ts';
@@ -96,4 +99,5 @@ export {
 } from './reference/reference.ts';
 export { isAwsStorage } from './s3/place.ts';
 export { openS3Sink, openS3Source } from './s3/s3.ts';
+export { openS3Folder } from './s3/s3-folder.ts';
 export type { FileLocation } from './servers/location.ts';

@@ -11,6 +11,7 @@ import {
 import { batchOf } from '../../../functions/transfer-worker/batch/batch-of.ts';
 import { openEnds } from '../../../functions/transfer-worker/ends/ends.ts';
 import { isFileJob, openFileEnds } from '../../../functions/transfer-worker/ends/files.ts';
+import { isFolderJob } from '../../../functions/transfer-worker/ends/folders.ts';
 import { dockerCredentials } from '../../arc-transfer/docker-credentials.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -52,6 +53,7 @@ export async function transferBytes(
 async function compared(job: Job, options: CopyOptions): Promise<Bytes> {
   if ([job.source, job.destination].some(({ type }) => type === 'bundle'))
     return { state: 'unknown', why: 'the size of a bundle shows when it is made' };
+  if (isFolderJob(job)) return { state: 'unknown', why: 'the files of a folder show when it is moved' };
   if (isFileJob(job)) {
     const { size, there } = await planFile(options, (opening) => openFileEnds(job, opening));
     if (size === undefined) return { state: 'unknown', why: 'its server does not tell the size' };

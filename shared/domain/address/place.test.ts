@@ -79,11 +79,13 @@ describe('the place of a file', () => {
     ['webdav', 'https://h./p%2Dq?token=1', 'a', 'https://h|p-q/a'],
     ['http', 'h/p', 'a%2Db', 'https://h|p/a%2Db'],
     ['http', 'https://h/a%2Fb', 'c', 'https://h|/a%2Fb/c'],
+    ['http', 'https://h/a', 'b/', 'https://h|a/b/'],
+    ['s3', 's3://bucket/pre%20fix', '/', 'https://s3.amazonaws.com|bucket/pre fix/'],
   ])('at %s %s with %s', (type, remoteURL, name, expected) => {
     expect(text(place(remoteURL, name, { type, source: 'http' }) as Place)).toBe(expected);
   });
 
-  it.each(['a/../b', 'a//b', '/a', 'a/'])('is not known for %j, which no worker writes', (name) => {
+  it.each(['a/../b', 'a//b', '/a', 'a//'])('is not known for %j, which no worker writes', (name) => {
     expect(place('https://h', name, { type: 's3' })).toBeUndefined();
   });
 

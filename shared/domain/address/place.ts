@@ -55,6 +55,7 @@ function resolved({ source, destination, names: [first, second], spec }: Landing
   const { type, remoteURL } = destination;
   if (type === 'bundle') return bundlePlace(remoteURL, bundleRecord(first));
   if (source === 'bundle') return undefined;
+  if (hasFiles(destination) && first.endsWith('/')) return fileFolderPlace(destination, first);
   if (type === 's3') return filePlace(s3Place(remoteURL, first, destination).url);
   if (hasFiles(destination)) return filePlace(fileURL(remoteURL, first, destination));
   const override = second === undefined ? undefined : first;
@@ -87,6 +88,16 @@ function filePlace(url: URL): Place {
   // A name with a slash in it is not two names.
   const isPlain = names.every((name) => !name.includes('/'));
   return { server, path: isPlain ? names.join('/') : `/${names.map(escapeName).join('/')}` };
+}
+
+/** A folder of files has a slash at its end; that of the Endpoint is written "/". */
+function fileFolderPlace(destination: Landing['destination'], folder: string): Place {
+  const { type, remoteURL } = destination;
+  const anyFile = `${folder === '/' ? '' : folder}x`;
+  const place =
+    type === 's3' ? s3Place(remoteURL, anyFile, destination).url : fileURL(remoteURL, anyFile, destination);
+  const { server, path } = filePlace(place);
+  return { server, path: path.slice(0, -1) };
 }
 
 function layoutPlace(remoteURL: string, entry: LayoutEntry, isOpen: boolean): Place | undefined {

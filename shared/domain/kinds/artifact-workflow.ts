@@ -112,6 +112,10 @@ const items = z.object({
   copied: z.int().describe('Moved.'),
   unchanged: z.int().describe('There already.'),
   failed: z.int().describe('Not moved.'),
+  deleted: z
+    .int()
+    .exactOptional()
+    .describe('Of a folder: deleted at the destination, as the source no longer has them.'),
   list: z
     .array(item)
     .describe('The first of them, failures before others.')

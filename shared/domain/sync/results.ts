@@ -139,7 +139,12 @@ function asItems(value: unknown): TransferItems | undefined {
     asCount,
   );
   const list = found.list.slice(0, mostItems).flatMap((one) => asItem(one) ?? []);
-  return { total: total ?? 0, copied: copied ?? 0, unchanged: unchanged ?? 0, failed: failed ?? 0, list };
+  const deleted = asCount(found.deleted);
+  return {
+    ...{ total: total ?? 0, copied: copied ?? 0, unchanged: unchanged ?? 0, failed: failed ?? 0 },
+    ...(deleted === undefined ? {} : { deleted }),
+    list,
+  };
 }
 
 function asItem(value: unknown): TransferItem | undefined {

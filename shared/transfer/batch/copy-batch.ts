@@ -41,6 +41,8 @@ export interface BatchItems {
   copied: number;
   unchanged: number;
   failed: number;
+  /** Of a folder: files of the destination that its source no longer has, and that were deleted. */
+  deleted?: number;
   list: ItemResult[];
 }
 

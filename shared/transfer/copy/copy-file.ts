@@ -44,10 +44,17 @@ export function copyFile(
   options: RunOptions,
   open: (opening: Opening) => Promise<FileEnds>,
 ): Promise<CopyResult> {
-  return inSession(options, async (opening) => {
-    const copy = copyOf(options, await open(opening), opening);
-    return copyEnds(copy, await look(copy));
-  });
+  return inSession(options, async (opening) => copyFileEnds(options, await open(opening), opening));
+}
+
+/** The same between opened ends, in a session that goes on. */
+export async function copyFileEnds(
+  options: RunOptions,
+  ends: FileEnds,
+  opening: Opening,
+): Promise<CopyResult> {
+  const copy = copyOf(options, ends, opening);
+  return copyEnds(copy, await look(copy));
 }
 
 /** What `copyFile` would do between these ends: `present` is the file, if the destination has it. */

@@ -20,7 +20,8 @@ export function openWebSink(location: FileLocation, connections: Connections, da
   return webSink({ send, url, label, dav, retry: connections.retry });
 }
 
-function serverOf(
+/** How to send requests about one file. Throws a config TransferError. */
+export function serverOf(
   { name, remoteURL, path, tls = {}, credentials, redirectHosts = [] }: FileLocation,
   connections: Connections,
 ) {

@@ -26,7 +26,7 @@ export interface Timeouts {
 export const defaultTimeouts: Timeouts = { requestMs: 60_000, idleMs: 60_000, commitMs: 300_000 };
 
 export interface HttpRequest {
-  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'MKCOL' | 'MOVE';
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'MKCOL' | 'MOVE' | 'PROPFIND';
   url: URL;
   headers: Readonly<Record<string, string>>;
   body?: BodySource;

@@ -1,23 +1,16 @@
 import { bytesText } from '#shared/base/errors';
 import type { FileInfo, FileSink, FileSource, FileUpload } from '../content/file.ts';
-import { accountOf } from '../credentials/account.ts';
-import { secretsOfEndpoint } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Connections } from '../servers/connections.ts';
-import { createFileServer, type FileServer } from '../servers/file-server.ts';
-import { type FileLocation, labelOf } from '../servers/location.ts';
+import type { FileLocation } from '../servers/location.ts';
 import { webFile } from '../servers/web-file.ts';
-import { readFailure } from './answers.ts';
-import { ask, askAtLength, metadataOf, noBytes, type S3Object, s3Dialect, withQuery } from './bucket.ts';
+import { ask, askAtLength, metadataOf, noBytes, type S3Object, s3Dialect } from './bucket.ts';
 import { MultipartUpload, type PartSender } from './multipart.ts';
+import { objectOf, unable } from './open-object.ts';
 import { inParts, PartBuffers, partBytes, usualPart } from './parts.ts';
-import { inRegion, isAnywhere, type S3Place, s3Place } from './place.ts';
-import { createS3Signer, type S3Signer, s3Keys } from './signer.ts';
 
 /** Bytes that one request copies: S3 takes 5 GiB, and then answers after minutes. */
 const rangeBytes = 512 * 1024 ** 2;
-/** Answers to what an account may not do, or a storage cannot. */
-const unable = [400, 403, 404, 405, 412, 501];
 
 /** An object of an S3-compatible storage to read. Throws a config TransferError. */
 export function openS3Source(location: FileLocation, connections: Connections): FileSource {
@@ -155,64 +148,4 @@ async function copyObject(
   const copy = () => ask(object, request, noBytes, signal);
   const { status } = await askAtLength(object, request.activity, copy, signal);
   return status === 200;
-}
-
-function objectOf(
-  { name, remoteURL, path, tls = {}, credentials, redirectHosts = [] }: FileLocation,
-  connections: Connections,
-) {
-  const keys = s3Keys(credentials, name);
-  for (const secret of secretsOfEndpoint(credentials)) connections.masker.add(secret);
-  const place = s3Place(remoteURL, path, tls, keys?.region ?? connections.identities.region);
-  const origin = new URL(place.url.origin);
-  const lend = credentials === undefined ? connections.identities.storage(origin.origin, tls) : undefined;
-  const region = isAnywhere(remoteURL) ? place.region : undefined;
-  const signer = createS3Signer(
-    keys ?? lend,
-    region ?? keys?.region ?? place.region ?? connections.identities.region,
-  );
-  const plain = createFileServer({
-    endpoint: name,
-    origin,
-    client: connections.client(tls, origin.origin),
-    limiter: connections.limiter(origin.origin, lend ? 'cloud' : accountOf(keys, tls)),
-    retry: connections.retry,
-    signer,
-    ...(region !== undefined && { at: movingOnce(region, signer) }),
-    redirectHosts,
-    readFailure,
-  });
-  const isSigned = keys !== undefined || lend !== undefined;
-  const send = isSigned ? findingRegion(plain, place) : plain;
-  const object: S3Object = { send, place, label: labelOf(path, place.url), retry: connections.retry };
-  return { object, storage: `${origin.origin} ${keys?.accessKeyID ?? ''}` };
-}
-
-/** Where the bucket is that the Endpoint only names: in `region`, until the storage has named another one. Such a change is made once. */
-function movingOnce(region: string, signer: S3Signer): (url: URL) => URL {
-  let moved: string | undefined;
-  return (url) => {
-    if (signer.region !== region) moved ??= signer.region;
-    return moved === undefined ? url : inRegion(url, moved);
-  };
-}
-
-/**
- * Storages name the region that a request has to be signed for in the body of their refusal, and the answer to a HEAD has none: the first
- * one that is refused is sent again after a GET, from which the signer learns.
- */
-function findingRegion(send: FileServer, { bucketURL }: S3Place): FileServer {
-  let isAsked = false;
-  return async (request, signal) => {
-    const answer = await send(request, signal);
-    if (request.method !== 'HEAD' || isAsked || (answer.status !== 400 && answer.status !== 403))
-      return answer;
-    isAsked = true;
-    const url = withQuery(bucketURL, { location: '' });
-    await send(
-      { method: 'GET', url, expect: [200, ...unable], activity: 'asking for the region of the bucket' },
-      signal,
-    );
-    return send(request, signal);
-  };
 }

@@ -10,7 +10,7 @@ export interface StoredFile {
 export interface WebServerOptions {
   /** `username:password` or `Bearer <token>` without which it answers 401. */
   account?: string;
-  /** True: it knows MKCOL, MOVE and DELETE, and refuses a PUT into a folder that is not there. */
+  /** True: it knows PROPFIND, MKCOL, MOVE and DELETE, and refuses a PUT into a folder that is not there. */
   dav?: boolean;
   /** False: it ignores Range. */
   ranges?: boolean;
@@ -45,6 +45,7 @@ export async function startWebServer(options: WebServerOptions = {}): Promise<We
     else if (options.dav !== true) response.writeHead(405).end();
     else if (method === 'MKCOL') response.writeHead(makeFolder(path)).end();
     else if (method === 'MOVE') move(path, request, response);
+    else if (method === 'PROPFIND') list(path, response);
     else if (method === 'DELETE') response.writeHead(files.delete(path) ? 204 : 404).end();
     else response.writeHead(405).end();
   }
@@ -81,6 +82,27 @@ export async function startWebServer(options: WebServerOptions = {}): Promise<We
     const status = files.has(path) ? 204 : 201;
     files.set(path, { bytes, mediaType: request.headers['content-type'] ?? '' });
     response.writeHead(status).end();
+  }
+  /** What is directly in a folder, with the folder itself. */
+  function list(path: string, response: ServerResponse): void {
+    const all = [
+      ...[...folders].map((name) => ({ name, size: undefined })),
+      ...[...files].map(([name, { bytes }]) => ({ name, size: bytes.length })),
+    ];
+    const inside = all.filter(
+      ({ name }) => name === path || (name.startsWith(path) && !name.slice(path.length, -1).includes('/')),
+    );
+    const responses = inside.map(({ name, size }) => {
+      const type =
+        size === undefined
+          ? '<d:resourcetype><d:collection/></d:resourcetype>'
+          : `<d:getcontentlength>${size}</d:getcontentlength>`;
+      const href = name.split('/').map(encodeURIComponent).join('/');
+      return `<d:response><d:href>${href}</d:href><d:propstat><d:prop>${type}</d:prop></d:propstat></d:response>`;
+    });
+    const found = folders.has(path);
+    response.writeHead(found ? 207 : 404, { 'content-type': 'application/xml' });
+    response.end(found ? `<d:multistatus xmlns:d="DAV:">${responses.join('')}</d:multistatus>` : undefined);
   }
   function makeFolder(path: string): number {
     if (folders.has(path)) return 405;

@@ -1,0 +1,135 @@
+import { eachBounded } from '#shared/base/async';
+import type { FileFolder, ListedFile } from '../content/folder.ts';
+import { copyFileEnds, type FileEnds } from '../copy/copy-file.ts';
+import { type CopyResult, inSession, type RunOptions } from '../copy/in-session.ts';
+import { NothingSelected, stopped, TransferError } from '../errors/transfer-error.ts';
+import type { Opening, Session } from '../oci/session.ts';
+import { isSelected, type PathFilter } from '../reference/path-patterns.ts';
+import { type BatchResult, batchFailure, batchItems, type ItemResult, summed } from './copy-batch.ts';
+
+/** Two folders, and what of the one is to be in the other. */
+export interface FolderEnds {
+  source: FileFolder;
+  destination: FileFolder;
+  filter: PathFilter;
+  /** True: files of the destination that the source does not have are deleted, once all of the source has arrived. */
+  deletes: boolean;
+  /** Opens both ends of one file. Rejects with a TransferError. */
+  open(path: string): Promise<FileEnds>;
+}
+
+const parallel = 6;
+
+/**
+ * Moves all files of a folder that fit the filter, some at a time, as `copyFile` moves one: what is there already is not sent. A file that fails
+ * stops none of the others. What the filter leaves out is neither moved nor deleted. Rejects with a BatchError if a file failed, and with a
+ * TransferError if there is none to move: then nothing is deleted.
+ */
+export async function copyFolder(
+  options: RunOptions,
+  open: (opening: Opening) => Promise<FolderEnds>,
+): Promise<BatchResult> {
+  const { result, failure, warnings } = await inSession(options, async (own) => {
+    const opening = { ...own, session: withFewClients(own.session) };
+    const ends = await open(opening);
+    const { source, filter } = ends;
+    const all = await source.list(opening.signal);
+    const files = all.filter(({ path }) => isSelected(filter, path));
+    if (files.length === 0)
+      throw new NothingSelected(
+        `None of the ${all.length} files in ${source.label} is to be moved: check spec.path, include and exclude.`,
+      );
+    const run = new Run(options, opening, files);
+    const broken = await eachBounded([...files.entries()], parallel, ([index, file]) =>
+      run.copy(ends, file, index),
+    );
+    if (opening.signal.aborted) throw stopped(opening.signal);
+    for (const { error } of broken) throw error;
+    const failure = batchFailure(run.results);
+    const mayDelete = ends.deletes && failure === undefined;
+    const result = run.result(mayDelete ? await removeOthers(ends, files, opening.signal) : 0);
+    return { result, failure, warnings: result.warnings };
+  });
+  // Not within the session, which would make another failure of it, without its items.
+  if (failure !== undefined) throw failure;
+  // Bounded and masked by now.
+  return { ...result, warnings };
+}
+
+/** A session in which the files share their connections: each opens a client of its own otherwise. */
+function withFewClients(session: Session): Session {
+  const clients = new Map<string, ReturnType<Session['client']>>();
+  return {
+    ...session,
+    client(tls, origin, tokenHosts = []) {
+      const key = JSON.stringify([origin, tokenHosts, tls]);
+      const client = clients.get(key) ?? session.client(tls, origin, tokenHosts);
+      clients.set(key, client);
+      return client;
+    },
+  };
+}
+
+class Run {
+  readonly results: ItemResult[] = [];
+  readonly #copies: CopyResult[] = [];
+  readonly #options: RunOptions;
+  readonly #opening: Opening;
+  readonly #tallies: { done: number; total: number }[];
+
+  constructor(options: RunOptions, opening: Opening, files: readonly ListedFile[]) {
+    this.#options = options;
+    this.#opening = opening;
+    this.#tallies = files.map(({ size = 0 }) => ({ done: 0, total: size }));
+  }
+
+  async copy({ open }: FolderEnds, { path }: ListedFile, index: number): Promise<void> {
+    const { session, signal } = this.#opening;
+    if (signal.aborted) return;
+    const progress = (done: number, total: number) => this.#tell(index, done, total);
+    try {
+      const copy = await copyFileEnds({ ...this.#options, progress }, await open(path), this.#opening);
+      const outcome = copy.blobs.existed > 0 ? 'unchanged' : 'copied';
+      this.results[index] = { source: path, target: path, outcome, digest: copy.digest };
+      this.#copies[index] = copy;
+      const { done, total } = this.#tallies[index] ?? { done: 0, total: 0 };
+      this.#tell(index, outcome === 'copied' ? total : done, outcome === 'copied' ? total : done);
+    } catch (caught) {
+      const explained = session.explain(caught, signal);
+      if (!(explained instanceof TransferError)) throw caught;
+      const { reason, message } = explained;
+      this.results[index] = { source: path, target: path, outcome: 'failed', reason, message };
+    }
+  }
+
+  #tell(index: number, done: number, total: number): void {
+    this.#tallies[index] = { done, total };
+    const sum = (of: 'done' | 'total') => this.#tallies.reduce((all, each) => all + each[of], 0);
+    this.#options.progress?.(sum('done'), sum('total'));
+  }
+
+  result(deleted: number): BatchResult {
+    return {
+      bytes: summed(this.#copies.map(({ bytes }) => bytes)),
+      blobs: summed(this.#copies.map(({ blobs }) => blobs)),
+      referrers: 0,
+      warnings: [...new Set(this.#copies.flatMap(({ warnings }) => warnings))],
+      items: { ...batchItems(this.results), ...(deleted > 0 && { deleted }) },
+    };
+  }
+}
+
+/** Deletes what fits the filter and is not among `files`; resolves with the number of files. */
+async function removeOthers(
+  { destination, filter }: FolderEnds,
+  files: readonly ListedFile[],
+  signal: AbortSignal,
+): Promise<number> {
+  const kept = new Set(files.map(({ path }) => path));
+  const others = (await destination.list(signal)).filter(
+    ({ path }) => !kept.has(path) && isSelected(filter, path),
+  );
+  const broken = await eachBounded(others, parallel, ({ path }) => destination.remove(path, signal));
+  for (const { error } of broken) throw error;
+  return others.length;
+}
