@@ -3,9 +3,9 @@ import type { Bundle } from './bundle.ts';
 /** KiB. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
 const budgets: Record<string, number> = {
   // two thirds of it read charts, versions, bundles and certificates (YAML, semver, tar, zod, Sigstore): bundled, but run for those alone
-  'transfer-worker': 688,
+  'transfer-worker': 697,
   // RE2 is a tenth of it: patterns of users, in linear time; the embedded store checks its file before it maps it
-  'api-server': 1540,
+  'api-server': 1545,
   // speaks to registries, signs for S3, and reads the keys of bundles
   'probe-endpoint': 359,
   // these two run the plan of an Order, and resolve where its artifacts land
@@ -24,7 +24,7 @@ const budgets: Record<string, number> = {
   // every kind of transfer, and in arcctl kubeconfigs, YAML and events: compiled when they are used
   arcctl: 1095,
   'arcctl-start': 1,
-  'arc-transfer': 731,
+  'arc-transfer': 745,
 };
 const functionBudget = 280;
 
