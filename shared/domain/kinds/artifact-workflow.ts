@@ -155,6 +155,17 @@ const results = z.object({
       'The policies that were applied: all let pass what succeeded; the message names the policy that denied.',
     )
     .meta({ 'x-kubernetes-list-type': 'atomic' }),
+  sboms: z
+    .array(
+      z.object({
+        subject: z.string().describe('Digest of the manifest that it describes.'),
+        type: z.string().describe('Its media type or predicate type; "report" for a file of the scanner.'),
+        digest: z.string().exactOptional().describe('Digest of the blob that has it.'),
+      }),
+    )
+    .exactOptional()
+    .describe('The first SBOMs by which the policies let it pass, if they require some.')
+    .meta({ 'x-kubernetes-list-type': 'atomic' }),
   items: items.exactOptional().describe('Of an artifact that stands for several: how each of them ended.'),
   warnings: z
     .array(z.string())

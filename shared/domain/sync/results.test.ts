@@ -65,6 +65,15 @@ describe('resultsOf', () => {
     expect([read([]), read('all')]).toEqual([undefined, undefined]);
   });
 
+  it('reads by which SBOMs policies were fulfilled, in bounds', () => {
+    const sbom = { subject: 'sha256:aa', type: 'text/spdx', digest: 'sha256:bb' };
+    const read = (sboms: unknown) => resultsOf(reporting(JSON.stringify({ sboms })))?.sboms;
+    const report = { subject: 'sha256:aa', type: 'report' };
+    expect(read([{ ...sbom, extra: 1 }, report, { subject: 'sha256:aa' }, 5])).toEqual([sbom, report]);
+    expect(read(Array(30).fill(sbom))).toHaveLength(20);
+    expect([read([]), read('all')]).toEqual([undefined, undefined]);
+  });
+
   it('reads the items of an artifact that stands for several, in bounds', () => {
     const item = {
       source: 'a:1',

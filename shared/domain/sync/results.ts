@@ -16,6 +16,7 @@ import {
   longestWarning,
   mostItems,
   mostPolicies,
+  mostSboms,
   mostWarnings,
 } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
@@ -65,6 +66,7 @@ function parse(text: string | undefined): TransferResults | undefined {
   const referrers = asCount(found.referrers);
   const repaired = asRepaired(found.repaired);
   const policies = asPolicies(found.policies);
+  const sboms = asSboms(found.sboms);
   const items = asItems(found.items);
   const warnings = asTexts(found.warnings);
   return {
@@ -78,6 +80,7 @@ function parse(text: string | undefined): TransferResults | undefined {
     ...(referrers === undefined ? {} : { referrers }),
     ...(repaired === undefined ? {} : { repaired }),
     ...(policies === undefined ? {} : { policies }),
+    ...(sboms === undefined ? {} : { sboms }),
     ...(items === undefined ? {} : { items }),
     ...(warnings === undefined ? {} : { warnings }),
   };
@@ -130,6 +133,18 @@ function asPolicies(value: unknown): TransferResults['policies'] {
     return from === undefined || digest === undefined ? [] : [{ from, digest }];
   });
   return policies.length === 0 ? undefined : policies;
+}
+
+function asSboms(value: unknown): TransferResults['sboms'] {
+  if (!Array.isArray(value)) return undefined;
+  const sboms = value.slice(0, mostSboms).flatMap((one) => {
+    const found = asRecord(one);
+    const [subject, type] = [asText(found?.subject, longestDigest), asText(found?.type, longestMediaType)];
+    const digest = asText(found?.digest, longestDigest);
+    if (subject === undefined || type === undefined) return [];
+    return [{ subject, type, ...(digest !== undefined && { digest }) }];
+  });
+  return sboms.length === 0 ? undefined : sboms;
 }
 
 function asItems(value: unknown): TransferItems | undefined {

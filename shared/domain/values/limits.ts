@@ -67,6 +67,8 @@ export const longestDigest = 136;
 export const longestMediaType = 256;
 /** Policies of one transfer in its results. */
 export const mostPolicies = 20;
+/** SBOMs by which an artifact passed that its results name. */
+export const mostSboms = 20;
 export const mostWarnings = 10;
 export const longestWarning = 512;
 /** Items in the results of an artifact that selects several, and bytes of each name. */

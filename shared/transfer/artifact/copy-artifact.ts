@@ -8,6 +8,7 @@ import { createCopyProgress } from '../copy/copy-progress.ts';
 import { type CopyResult, inSession, type RunOptions } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Opening } from '../oci/session.ts';
+import type { FoundSbom } from '../policy/attached-sboms.ts';
 import { applyPolicy } from '../policy/gate.ts';
 import type { Policies } from '../policy/policy.ts';
 import { noReports, type ReportFile, readReports } from '../policy/reports.ts';
@@ -53,7 +54,7 @@ export async function copyEnds(
   const { destination } = ends;
   const { session, folder, signal } = opening;
   const read = await readEnds(options, ends, opening, planned);
-  const { before } = read;
+  const { before, sboms } = read;
   const { plan, source } = (await mustAttest(options, ends, read, signal))
     ? await attested(options.attest ?? {}, { ...ends, ...read, folder })
     : { ...ends, ...read };
@@ -71,8 +72,12 @@ export async function copyEnds(
     ...{ digest, mediaType, bytes, blobs, warnings },
     referrers: referrers.length + tagged.length,
     ...(repaired.manifests + repaired.blobs > 0 && { repaired }),
+    ...(sboms.length > 0 && { sboms: sboms.slice(0, mostSboms) }),
   };
 }
+
+/** Of an index with many platforms, as many are named in the result. */
+const mostSboms = 20;
 
 /** Attested is what arrives, once: a repeat that finds it there would add a statement each time. */
 async function mustAttest(
@@ -95,6 +100,8 @@ interface Read {
   /** What the tag of the destination names. */
   before: string | undefined;
   scans: readonly ReportFile[];
+  /** Those by which it passed a policy. */
+  sboms: readonly FoundSbom[];
 }
 
 /**
@@ -113,12 +120,12 @@ export async function readEnds(
   const plan = planned ?? (await planCopy(source, signal));
   checkDigest(destination, plan.root);
   const reports = reportsFolder === undefined ? noReports : await readReports(reportsFolder, signal);
-  if (policy !== undefined)
-    await applyPolicy(policy, {
-      ...{ plan, source, reports, retry: session.retry, signal },
-      ...(trustedRoot !== undefined && { trustedRoot }),
-    });
-  return { plan, before: await looking, scans: reports.scans };
+  const candidate = {
+    ...{ plan, source, reports, retry: session.retry, signal },
+    ...(trustedRoot !== undefined && { trustedRoot }),
+  };
+  const sboms = policy === undefined ? [] : await applyPolicy(policy, candidate);
+  return { plan, before: await looking, scans: reports.scans, sboms };
 }
 
 function tooLarge({ place }: ContentSource, bytes: number): TransferError {

@@ -6,6 +6,7 @@ import type { ContentSink, ContentSource } from '../content/content.ts';
 import { type Descriptor, type Manifest, ociManifest, parseManifest } from '../content/manifest.ts';
 import { imagesOf, placeName } from '../content/own-manifests.ts';
 import type { CopyPlan } from '../content/plan.ts';
+import type { FoundSbom } from '../policy/attached-sboms.ts';
 import { type ReportFile, readReport } from '../policy/reports.ts';
 import { digestOf } from '../reference/digest.ts';
 import { type Envelope, envelopeOf } from './envelope.ts';
@@ -25,6 +26,8 @@ export interface Attested {
   destination: ContentSink;
   /** What scanners have written; reports of images of the plan are attached to them. */
   scans: readonly ReportFile[];
+  /** The SBOMs by which the policy let it pass. */
+  sboms: readonly FoundSbom[];
   /** A folder that lives as long as the copy. */
   folder: string;
 }
@@ -39,7 +42,7 @@ const maxReports = 50;
  */
 export async function attested(
   { key, policy }: Attesting,
-  { plan, source, destination, scans, folder }: Attested,
+  { plan, source, destination, scans, sboms, folder }: Attested,
 ): Promise<{ plan: CopyPlan; source: ContentSource }> {
   const at = new Date();
   // Copies of a batch share the folder.
@@ -64,7 +67,7 @@ export async function attested(
   }
 
   const { root } = plan;
-  await add(root, transferStatement({ digest: root.digest, source: from, destination: to, policy, at }));
+  await add(root, transferStatement({ digest: root.digest, source: from, destination: to, policy, sboms, at }));
   let left = maxReports;
   for (const image of imagesOf(plan))
     for (const scan of scans.filter(({ subjects }) => isAbout(subjects, image))) {

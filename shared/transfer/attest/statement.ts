@@ -21,16 +21,19 @@ export interface Transfer {
   destination: string | undefined;
   /** The policy that let it pass, as it stands in the type; of several a list, each with where it comes from. */
   policy: string | undefined;
+  /** The SBOMs by which it passed. */
+  sboms: readonly { subject: string; type: string; digest?: string }[];
   at: Date;
 }
 
-export function transferStatement({ digest, source, destination, policy, at }: Transfer): Statement {
+export function transferStatement({ digest, source, destination, policy, sboms, at }: Transfer): Statement {
   return statement(digest, destination, transferPredicate, {
     transferredOn: at.toISOString(),
     ...(source !== undefined && { source: { uri: `oci://${source}`, digest: digestSet(digest) } }),
     ...(destination !== undefined && { destination: { uri: `oci://${destination}` } }),
     // The text, so that whoever verifies it sees what was asked for.
     ...(policy !== undefined && { policy }),
+    ...(sboms.length > 0 && { sboms }),
   });
 }
 

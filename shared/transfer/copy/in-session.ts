@@ -34,6 +34,8 @@ export interface CopyResult {
   referrers: number;
   /** What the destination had lost of an artifact that it had, and got again; absent if nothing. */
   repaired?: Repaired;
+  /** The first SBOMs by which a policy let it pass: what each describes, its type, and the blob that has it. */
+  sboms?: readonly { subject: string; type: string; digest?: string }[];
   warnings: string[];
 }
 

@@ -9,11 +9,11 @@ import { bytesOf, type CopyPlan } from '../content/plan.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import { digestTag } from '../reference/digest.ts';
+import { type FoundSbom, findSboms } from './attached-sboms.ts';
 import { type Facts, judge, type Policies, type Policy, policiesIn } from './policy.ts';
 import { noReports, type Reports } from './reports.ts';
-import { sbomTypes } from './sbom.ts';
 import { parseReport, type ScanReport, vulnerabilityPredicate } from './scan-report.ts';
-import { keyOf, type Signature, statementBy } from './signature.ts';
+import { bundleTypes, keyOf, type Signature, statementBy } from './signature.ts';
 import { asksForIdentity, type RequiredSigners, type SignedBy } from './signers.ts';
 import { readTrustedRoot } from './trusted-root.ts';
 
@@ -43,14 +43,18 @@ const signatureAnnotation = 'dev.cosignproject.cosign/signature';
 /** Beside it, of signatures without a key. */
 const certificateAnnotation = 'dev.sigstore.cosign/certificate';
 const entryAnnotation = 'dev.sigstore.cosign/bundle';
-const bundleTypes = /^application\/vnd\.dev\.sigstore\.bundle(\.v0\.\d+\+json|\+json;version=0\.\d+)$/;
 
-/** Reads what each policy asks for and decides. Rejects with a TransferError `denied-by-policy` that names the first one that denies, and the rule. */
-export async function applyPolicy(policies: Policies, candidate: Candidate): Promise<void> {
-  const { source, plan } = candidate;
+/**
+ * Reads what each policy asks for and decides. Resolves with the SBOMs by which the artifact passed, if a policy requires some. Rejects with a TransferError
+ * `denied-by-policy` that names the first one that denies, and the rule.
+ */
+export async function applyPolicy(policies: Policies, candidate: Candidate): Promise<FoundSbom[]> {
+  const { source, plan, reports = noReports } = candidate;
+  const needsSboms = policiesIn(policies).some(({ policy }) => policy.requiredSbom === true);
+  const sboms = needsSboms ? await findSboms({ ...candidate, reported: reports.described }) : [];
   // One after the other: each holds reports in memory.
   for (const { from, policy } of policiesIn(policies)) {
-    const decision = judge(policy, await factsFor(policy, candidate));
+    const decision = judge(policy, await factsFor(policy, candidate, sboms));
     if (decision.allowed) continue;
     const by = from === undefined ? 'policy' : `the policy of ${from}`;
     throw new TransferError(
@@ -58,9 +62,10 @@ export async function applyPolicy(policies: Policies, candidate: Candidate): Pro
       `Denied by ${by}, rule ${decision.rule}: ${decision.found} (${plan.root.digest} of ${source.place}).`,
     );
   }
+  return sboms;
 }
 
-async function factsFor(policy: Policy, candidate: Candidate): Promise<Facts> {
+async function factsFor(policy: Policy, candidate: Candidate, sboms: readonly FoundSbom[]): Promise<Facts> {
   const { plan, source, reports = noReports } = candidate;
   const own = ownManifests(plan);
   const images = imagesOf(plan);
@@ -72,7 +77,7 @@ async function factsFor(policy: Policy, candidate: Candidate): Promise<Facts> {
     bytes: bytesOf(plan),
     mediaTypes: mediaTypesOf(own),
     images: policy.maxAgeMs === undefined ? images.map(undated) : await datedImages(images, candidate),
-    described: new Set([...describedBy(plan, own), ...reports.described]),
+    described: new Set(sboms.map(({ subject }) => subject)),
     signatures: await signedBy(policy.requiredSigners, candidate),
     reports: [...reports.scans, ...attached],
     nowMs: Date.now(),
@@ -102,18 +107,6 @@ function datedImages(images: readonly Manifest[], { source, retry, signal }: Can
     const noted = Date.parse(descriptor.annotations?.['org.opencontainers.image.created'] ?? '');
     return { ...undated(image), createdMs: inConfig ?? (Number.isNaN(noted) ? undefined : noted) };
   });
-}
-
-/** The digests of those own manifests that an SBOM refers to, or that have one under cosign's tag. */
-function describedBy({ referrers, tagged }: CopyPlan, own: ReadonlyMap<string, Manifest>): Set<string> {
-  const isSbom = ({ descriptor, blobs }: Manifest): boolean =>
-    [descriptor.artifactType, ...blobs.map(({ mediaType }) => mediaType)].some(
-      (type) => type !== undefined && sbomTypes.test(type.toLowerCase()),
-    );
-  const listed = referrers.filter(({ manifest }) => isSbom(manifest)).map(({ subject }) => subject);
-  const tags = new Set(tagged.filter(({ manifest }) => isSbom(manifest)).map(({ tag }) => tag));
-  const attached = [...own.keys()].filter((digest) => tags.has(`${digestTag(digest)}.sbom`));
-  return new Set([...listed, ...attached]);
 }
 
 /** The signatures of the root, with what their certificates say if the rule asks for identities. */

@@ -55,15 +55,6 @@ describe('judge', () => {
       { requiredSbom: true },
       { digest: `sha256:${'c'.repeat(64)}`, described: new Set([digest, other]) },
     ],
-    [
-      'an SBOM that names the config of each image',
-      { requiredSbom: true },
-      {
-        digest: `sha256:${'c'.repeat(64)}`,
-        images: [{ digest, config: 'sha256:config', createdMs: nowMs }],
-        described: new Set(['sha256:config']),
-      },
-    ],
     ['no SBOM that is not required', { requiredSbom: false }, {}],
   ])('allows %s', (_, policy, given) => {
     expect(judge(policy, { ...facts, ...given })).toEqual({ allowed: true });

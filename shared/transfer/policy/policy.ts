@@ -48,7 +48,7 @@ export interface Facts {
   mediaTypes: readonly string[];
   /** The images of the artifact; `createdMs` (since 1970) is undefined where an image does not say when it was made. */
   images: readonly (ScannedImage & { createdMs: number | undefined })[];
-  /** The digests of what an SBOM refers to, or names: of manifests or configs. */
+  /** The digests of the manifests that have an SBOM. */
   described: ReadonlySet<string>;
   /** Those attached to the root, whoever made them. */
   signatures: readonly SignedBy[];
@@ -135,7 +135,7 @@ function maxAge({ maxAgeMs }: Policy, { images, nowMs }: Facts): string | undefi
 
 function requiredSbom(policy: Policy, { digest, images, described }: Facts): string | undefined {
   if (policy.requiredSbom !== true || described.has(digest)) return undefined;
-  const without = images.find((image) => !described.has(image.digest) && !described.has(image.config ?? ''));
+  const without = images.find((image) => !described.has(image.digest));
   if (images.length > 0 && without === undefined) return undefined;
   return `no SBOM refers to it${without === undefined || without.digest === digest ? '' : `, nor to its image ${without.digest}`}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { describedIn } from './sbom.ts';
+import { describedIn, isSbomPredicate, isSbomType, packedFormat } from './sbom.ts';
 
 const hex = 'a'.repeat(64);
 const base = 'b'.repeat(64);
@@ -88,5 +88,49 @@ describe('an SBOM', () => {
         for (const digest of describedIn(value) ?? []) expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
       }),
     );
+  });
+});
+
+describe('what is an SBOM', () => {
+  it.each([
+    ...[
+      'text/spdx',
+      'text/spdx+xml',
+      'application/spdx+json',
+      'application/spdx+yaml',
+      'application/vnd.spdx+json',
+    ],
+    ...['application/vnd.cyclonedx', 'application/vnd.cyclonedx+xml', 'application/x.vnd.cyclonedx+protobuf'],
+    ...['application/vnd.cyclonedx+json;version=1.6', 'Application/vnd.CycloneDX+JSON ; version=1.5'],
+    ...['application/vnd.syft+json', 'application/vnd.github.dependency-snapshot+json'],
+  ])('by its media type: %s', (type) => expect(isSbomType(type)).toBe(true));
+  it.each([
+    'application/json',
+    'text/plain',
+    'application/vnd.spdxer+json',
+    'application/vnd.github+json',
+    '',
+  ])('is not of media type %s', (type) => expect(isSbomType(type)).toBe(false));
+
+  it.each([
+    ...['https://spdx.dev/Document', 'https://spdx.dev/Document/v2.3', 'https://spdx.dev/document/'],
+    ...['https://cyclonedx.org/bom', 'https://cyclonedx.org/bom/v1.6', 'https://cyclonedx.org/schema'],
+    'https://syft.dev/bom',
+  ])('by its predicate: %s', (type) => expect(isSbomPredicate(type)).toBe(true));
+  it.each([
+    'https://slsa.dev/provenance/v1',
+    'https://spdx.dev/Documents',
+    'https://evil.dev/spdx.dev/Document',
+    '',
+  ])('is not of predicate %s', (type) => expect(isSbomPredicate(type)).toBe(false));
+
+  it('by what cosign has packed', () => {
+    const packed = (value: unknown) => packedFormat({ Data: JSON.stringify(value), Timestamp: '' });
+    expect(packed(cycloneDX)).toBe('application/vnd.cyclonedx+json');
+    expect(packed(spdx)).toBe('application/spdx+json');
+    expect(packed({ artifacts: [], descriptor: { name: 'syft' } })).toBe('application/vnd.syft+json');
+    expect(packed({ artifacts: [], descriptor: { name: 'grype' } })).toBe(undefined);
+    for (const other of [undefined, 5, {}, { Data: '{' }, { Data: '[]' }, { Data: {} }])
+      expect(packedFormat(other)).toBe(undefined);
   });
 });

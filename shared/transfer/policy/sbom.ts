@@ -1,8 +1,50 @@
 import { isRecord } from '#shared/base/meta';
 
-/** Media types of SPDX, CycloneDX and Syft, as cosign, syft, trivy and ORAS name them. */
-export const sbomTypes =
-  /^(text\/spdx|text\/spdx\+(json|xml)|application\/spdx\+(json|xml)|application\/vnd\.cyclonedx(\+(json|xml))?|application\/vnd\.syft\+json)$/;
+/** Media types of SPDX, CycloneDX and Syft, as their specifications, cosign, Syft, Trivy, BOM tools and ORAS name them. */
+const sbomTypes =
+  /^(text\/spdx|application\/(x\.)?(vnd\.)?(spdx|cyclonedx|syft))([.-][a-z0-9.-]+)?(\+(json|xml|yaml|protobuf))?$/;
+
+/** Predicates of in-toto statements; GitHub adds the version of SPDX. */
+const sbomPredicates =
+  /^https?:\/\/(spdx\.dev\/document|cyclonedx\.org\/(bom|schema)|syft\.dev\/bom|anchore\.com\/syft)(\/v?[\d.]+)?\/?$/;
+
+/** GitHub's dependency graph, as an SBOM or as the snapshot that Syft makes for it. */
+const gitHubTypes = /^application\/vnd\.github\.(dependency-|.*sbom)[a-z0-9.-]*\+json$/;
+
+/** Whether content of this media type is an SBOM; parameters, as of a version, do not count. */
+export function isSbomType(mediaType: string): boolean {
+  const [plain = ''] = mediaType.toLowerCase().split(';');
+  return sbomTypes.test(plain.trim()) || gitHubTypes.test(plain.trim());
+}
+
+/** Whether the predicate of an in-toto statement is an SBOM, by its type. */
+export function isSbomPredicate(type: string): boolean {
+  return sbomPredicates.test(type.toLowerCase());
+}
+
+/** The predicate in which cosign packs what it has no type for, as text. */
+export const cosignPredicate = 'https://cosign.sigstore.dev/attestation/v1';
+
+/** The format of the SBOM that `cosign attest --type custom` has packed, as `syft attest` calls it for formats of Syft and GitHub; undefined for all else. */
+export function packedFormat(predicate: unknown): string | undefined {
+  const data = isRecord(predicate) ? predicate.Data : undefined;
+  const value = typeof data === 'string' ? parsed(data) : data;
+  if (!isRecord(value)) return undefined;
+  if (value.bomFormat === 'CycloneDX') return 'application/vnd.cyclonedx+json';
+  if (typeof value.spdxVersion === 'string') return 'application/spdx+json';
+  if (Array.isArray(value.artifacts) && isRecord(value.descriptor) && value.descriptor.name === 'syft')
+    return 'application/vnd.syft+json';
+  const isSnapshot = isRecord(value.detector) && isRecord(value.manifests);
+  return isSnapshot ? 'application/vnd.github.dependency-snapshot+json' : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * The SHA-256 digests by which a parsed SBOM (CycloneDX or SPDX 2, JSON) names what it describes; undefined if it is none. What it lists beside that,

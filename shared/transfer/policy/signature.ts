@@ -28,6 +28,9 @@ const payloadType = 'cosign container image signature';
 /** The predicate of a bundle by which `cosign sign` signs an image; attestations have others. */
 const signPredicate = 'https://sigstore.dev/cosign/sign/v1';
 
+/** Media types of Sigstore's bundles. */
+export const bundleTypes = /^application\/vnd\.dev\.sigstore\.bundle(\.v0\.\d+\+json|\+json;version=0\.\d+)$/;
+
 /** The key in a PEM. Throws for one that `publicKeyProblem` of shared/domain refuses. */
 export function keyOf(pem: string): KeyObject {
   return createPublicKey(pem);
@@ -77,10 +80,10 @@ export interface Statement {
  * The statement in a bundle with a DSSE envelope (github.com/secure-systems-lab/dsse), if `key` has signed it. Nothing that is not verified is read.
  */
 export function statementBy(bundle: Buffer, key: KeyObject): Statement | undefined {
-  const { payload, payloadType, signatures } = fieldsOf(fieldsOf(parsed(bundle)).dsseEnvelope);
-  if (typeof payload !== 'string' || payloadType !== inTotoType || !Array.isArray(signatures))
-    return undefined;
-  const body = Buffer.from(payload, 'base64');
+  const envelope = fieldsOf(parsed(bundle)).dsseEnvelope;
+  const { signatures } = fieldsOf(envelope);
+  const body = bodyOf(envelope);
+  if (body === undefined || !Array.isArray(signatures)) return undefined;
   const message = inTotoMessage(body);
   const isBy = (one: unknown): boolean => {
     const { sig } = fieldsOf(one);
@@ -88,6 +91,20 @@ export function statementBy(bundle: Buffer, key: KeyObject): Statement | undefin
   };
   if (!signatures.slice(0, mostSignatures).some(isBy)) return undefined;
   return statementIn(body);
+}
+
+/** The statement in a bundle or in an envelope of its own, whoever has signed it: for what an attachment says by its media type elsewhere. */
+export function unverifiedStatement(content: Buffer): Statement | undefined {
+  const value = fieldsOf(parsed(content));
+  const body = bodyOf(value.dsseEnvelope ?? value);
+  return body && statementIn(body);
+}
+
+function bodyOf(envelope: unknown): Buffer | undefined {
+  const { payload, payloadType } = fieldsOf(envelope);
+  return typeof payload === 'string' && payloadType === inTotoType
+    ? Buffer.from(payload, 'base64')
+    : undefined;
 }
 
 /** What is signed of a statement: the pre-authentication encoding of DSSE. */
