@@ -29,8 +29,12 @@ func run(args []string) error {
 		return push(client, args[1], args[2], args[3], args[4:])
 	case len(args) == 2 && args[0] == "pull":
 		return pull(client, args[1])
+	case len(args) == 4 && args[0] == "sign":
+		return sign(args[1], args[2], args[3])
+	case len(args) == 4 && args[0] == "verify":
+		return verify(args[1], args[2], args[3])
 	}
-	return fmt.Errorf("usage: helm-judge push ARCHIVE REFERENCE CREATED [PROVENANCE] | helm-judge pull REFERENCE | helm-judge ranges")
+	return fmt.Errorf("usage: helm-judge push ARCHIVE REFERENCE CREATED [PROVENANCE] | pull REFERENCE | ranges | sign ARCHIVE KEYRING NAME | verify ARCHIVE PROVENANCE KEYRING")
 }
 
 // Prints the digest of the manifest.

@@ -36,6 +36,7 @@ const rules = someOf({
   maxAge: age,
   mediaTypes: patterns,
   requiredSbom: flag,
+  chartSigners: bounded(list(keyring), mostKeys),
   vulnerabilities,
 });
 
@@ -152,6 +153,15 @@ function age(value: unknown, path: string): number {
   const ms = durationProblem(text) === undefined ? parseDuration(text) : undefined;
   if (ms !== undefined && ms > 0) return ms;
   throw wrong(path, 'a duration above 0 and of at most ten years, such as "720h"');
+}
+
+const keyringForm = /^\s*-----BEGIN PGP PUBLIC KEY BLOCK-----[^-]+-----END PGP PUBLIC KEY BLOCK-----\s*$/;
+
+/** As `gpg --export --armor` prints it; it may hold several keys. */
+function keyring(value: unknown, path: string): string {
+  const text = filledText(value, path);
+  if (keyringForm.test(text)) return text;
+  throw wrong(path, 'an armored OpenPGP key, from "-----BEGIN PGP PUBLIC KEY BLOCK-----" to its END line');
 }
 
 const pemForm = /^\s*-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/;

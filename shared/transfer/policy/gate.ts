@@ -10,6 +10,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import { digestTag } from '../reference/digest.ts';
 import { type FoundSbom, findSboms } from './attached-sboms.ts';
+import { chartFacts } from './chart-provenance.ts';
 import { type Facts, judge, type Policies, type Policy, policiesIn } from './policy.ts';
 import { noReports, type Reports } from './reports.ts';
 import { parseReport, type ScanReport, vulnerabilityPredicate } from './scan-report.ts';
@@ -71,7 +72,9 @@ async function factsFor(policy: Policy, candidate: Candidate, sboms: readonly Fo
   const images = imagesOf(plan);
   const { signers = [] } = policy.vulnerabilities ?? {};
   const attached = signers.length === 0 ? [] : await attachedReports(images, signers, candidate);
+  const chart = policy.chartSigners === undefined ? undefined : await chartFacts(plan.root, candidate);
   return {
+    ...(chart !== undefined && { chart }),
     digest: plan.root.digest,
     repository: placeName(source),
     bytes: bytesOf(plan),

@@ -1,4 +1,5 @@
 import { matchesGlob } from '../reference/glob.ts';
+import { type ChartFacts, unsignedChart } from './chart-provenance.ts';
 import type { ScanReport } from './scan-report.ts';
 import { type RequiredSigners, type SignedBy, unsigned } from './signers.ts';
 import { type ScannedImage, tooManyFindings, unscanned, type VulnerabilityRule } from './vulnerabilities.ts';
@@ -16,6 +17,8 @@ export interface Policy {
   /** Patterns in lower case for manifests, configs, layers and artifact types. */
   mediaTypes?: readonly string[];
   requiredSbom?: boolean;
+  /** Armored OpenPGP keys: a chart has to have a provenance by one of them. */
+  chartSigners?: readonly string[];
   vulnerabilities?: VulnerabilityRule;
 }
 
@@ -50,6 +53,8 @@ export interface Facts {
   images: readonly (ScannedImage & { createdMs: number | undefined })[];
   /** The digests of the manifests that have an SBOM. */
   described: ReadonlySet<string>;
+  /** If it is a chart, and a rule asks for it. */
+  chart?: ChartFacts;
   /** Those attached to the root, whoever made them. */
   signatures: readonly SignedBy[];
   /** Those that count: of the operator's scanner, or signed by who may. */
@@ -71,6 +76,7 @@ const rules: readonly (readonly [string, Rule])[] = [
   ['maxAge', maxAge],
   ['requiredSbom', requiredSbom],
   ['requiredSigners', ({ requiredSigners }, facts) => unsigned(requiredSigners, facts)],
+  ['chartSigners', ({ chartSigners }, { chart, nowMs }) => unsignedChart(chartSigners, chart, nowMs)],
   ['vulnerabilities.notScanned', ({ vulnerabilities }, facts) => unscanned(vulnerabilities, facts)],
   ['vulnerabilities.max', ({ vulnerabilities }, facts) => tooManyFindings(vulnerabilities, facts)],
 ];
