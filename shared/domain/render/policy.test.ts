@@ -117,6 +117,8 @@ describe('parsePolicy', () => {
     [{ maxAge: '0' }, 'policy.maxAge must be a duration above 0'],
     [{ maxAge: '90000h' }, 'policy.maxAge must be a duration above 0 and of at most ten years'],
     [{ requiredSbom: 'yes' }, 'policy.requiredSbom must be true or false'],
+    [{ chartSigners: [] }, 'policy.chartSigners must be a list of 1 to 20 items'],
+    [{ chartSigners: [key] }, 'policy.chartSigners[0] must be an armored OpenPGP key'],
     [{ vulnerabilities: {} }, 'policy.vulnerabilities must be an object with at least one of max, ignored'],
     [
       { vulnerabilities: { max: { Critical: 0 } } },
@@ -173,7 +175,7 @@ describe('parsePolicy', () => {
 
   it('reads any text to a policy or to a message that begins with the field', () => {
     const names = ['requiredSigners', 'repositories', 'maxBytes', 'maxAge', 'mediaTypes', 'requiredSbom'];
-    names.push('vulnerabilities', 'max', 'ignored');
+    names.push('chartSigners', 'vulnerabilities', 'max', 'ignored');
     const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom([key], ['a/*'], '1h', 5, true));
     const near = fc.dictionary(fc.constantFrom(...names, 'anyOf'), value);
     fc.assert(
