@@ -3,7 +3,7 @@ import type { Bundle } from './bundle.ts';
 /** KiB. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
 const budgets: Record<string, number> = {
   // two thirds of it read charts, versions, bundles and certificates (YAML, semver, tar, zod, Sigstore): bundled, but run for those alone
-  'transfer-worker': 697,
+  'transfer-worker': 715,
   // RE2 is a tenth of it: patterns of users, in linear time; the embedded store checks its file before it maps it
   'api-server': 1545,
   // speaks to registries, signs for S3, and reads the keys of bundles
@@ -22,9 +22,9 @@ const budgets: Record<string, number> = {
   // loaded by programs, and by functions outside a cluster: YAML and SOCKS proxies are two thirds of it
   kubeconfig: 167,
   // every kind of transfer, and in arcctl kubeconfigs, YAML and events: compiled when they are used
-  arcctl: 1095,
+  arcctl: 1120,
   'arcctl-start': 1,
-  'arc-transfer': 745,
+  'arc-transfer': 762,
 };
 const functionBudget = 280;
 

@@ -87,7 +87,12 @@ describe.skipIf(!isReady)('the provenance of a chart', () => {
     const verified =
       name === 'ed25519'
         ? promisify(execFile)('gpgv', ['--keyring', inFolder('keyring.gpg'), inFolder('demo-1.0.0.tgz.prov')])
-        : helm('verify', inFolder('demo-1.0.0.tgz'), inFolder('demo-1.0.0.tgz.prov'), inFolder('keyring.gpg'));
+        : helm(
+            'verify',
+            inFolder('demo-1.0.0.tgz'),
+            inFolder('demo-1.0.0.tgz.prov'),
+            inFolder('keyring.gpg'),
+          );
     return verified.then(() => undefined, String);
   }
   /** Both accept it, or both refuse it. */

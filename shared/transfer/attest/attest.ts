@@ -67,7 +67,10 @@ export async function attested(
   }
 
   const { root } = plan;
-  await add(root, transferStatement({ digest: root.digest, source: from, destination: to, policy, sboms, at }));
+  await add(
+    root,
+    transferStatement({ digest: root.digest, source: from, destination: to, policy, sboms, at }),
+  );
   let left = maxReports;
   for (const image of imagesOf(plan))
     for (const scan of scans.filter(({ subjects }) => isAbout(subjects, image))) {
