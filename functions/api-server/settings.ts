@@ -39,6 +39,12 @@ export const settings = z.object({
   ARC_EXEMPT_USERS: names.default([]),
   /** An audit.k8s.io/v1 Policy. With one, the audit log goes to stdout. */
   ARC_AUDIT_POLICY_FILE: z.string().optional(),
+  /** Where `backup` and `restore` keep backups: a folder, or `https://host/bucket[/prefix]` of an S3 storage with its keys. */
+  ARC_BACKUP_TARGET: z.string().optional(),
+  ARC_BACKUP_KEEP: limit.default(14),
+  ARC_BACKUP_ACCESS_KEY_ID: z.string().optional(),
+  ARC_BACKUP_SECRET_ACCESS_KEY: z.string().optional(),
+  ARC_BACKUP_REGION: z.string().optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
 

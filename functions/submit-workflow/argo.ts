@@ -5,7 +5,7 @@ import { type CronWorkflow, cronWorkflows, type Workflow, workflows } from '#sha
 import type { Kind } from '#shared/kubernetes/client';
 
 type Argo = Workflow | CronWorkflow;
-type ArgoPatch = { metadata?: object; spec: object };
+type ArgoPatch = { metadata?: object; spec?: object };
 
 /** Returns the kind of an Argo object. */
 function kindOf(object: Argo): Kind<Workflow> | Kind<CronWorkflow> {

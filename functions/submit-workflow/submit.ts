@@ -16,8 +16,10 @@ import {
   type CronWorkflow,
   type Hold,
   hasEnded,
+  hasLostOwner,
   isOfPredecessor,
   isUnreleased,
+  ownerPatch,
   releasePatch,
   type Submission,
   type Workflow,
@@ -91,7 +93,8 @@ async function createOwn(
   const object = context.trace === undefined ? plain : traced(plain, context.trace.traceparent);
   const title = `${object.kind} "${object.metadata.name}"`;
   try {
-    const present = await create(context, object);
+    const found = await create(context, object);
+    const present = hasLostOwner(found) ? await ownedAgain(context, workflow, found) : found;
     if (isOwnedBy(present, workflow)) return present;
     // Retried until the garbage collector has removed it.
     if (isOfPredecessor(present, workflow))
@@ -103,6 +106,18 @@ async function createOwn(
     await report(context, workflow, refusal(caught, workflow, title));
   }
   return undefined;
+}
+
+/** What ran for the ArtifactWorkflow that a restored backup did not have, with an owner again. */
+async function ownedAgain(
+  context: Context,
+  workflow: ArtifactWorkflow,
+  object: Workflow | CronWorkflow,
+): Promise<Workflow | CronWorkflow> {
+  const patch = ownerPatch(object, workflow);
+  await change(context, object, patch);
+  const { ownerReferences } = patch.metadata;
+  return { ...object, metadata: { ...object.metadata, ownerReferences } };
 }
 
 function traced<T extends Workflow | CronWorkflow>(object: T, traceparent: string): T {

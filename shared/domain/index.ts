@@ -146,6 +146,7 @@ export {
   settingsName,
   settingsTable,
 } from './settings/settings.ts';
+export { hasLostOwner, orphanPatch, ownerPatch } from './submission/adopt.ts';
 export { startSelectors } from './submission/place.ts';
 export { isEndRecorded, isOverwritten, leavesRecord } from './submission/record.ts';
 export {

@@ -49,6 +49,10 @@ export const annotations = {
   appliesPolicies: 'arc.opendefense.cloud/applies-policies',
   /** On a Workflow or CronWorkflow that was created suspended, until it is released. */
   unreleased: 'arc.opendefense.cloud/unreleased',
+  /** On a Workflow or CronWorkflow: `spec.revision` of its ArtifactWorkflow. */
+  revision: 'arc.opendefense.cloud/revision',
+  /** On a Workflow without owner, by `arcctl restore`: the uid of its ArtifactWorkflow, which the backup does not have. */
+  lostOwner: 'arc.opendefense.cloud/lost-owner',
 } as const;
 
 export const finalizers = {

@@ -12,6 +12,7 @@ import {
 } from '../lifecycle/attempts.ts';
 import { type Hold, type HoldReason, isUnwatched } from '../lifecycle/holds.ts';
 import { isDeleting, isHeld } from '../lifecycle/phases.ts';
+import { hasLostOwner } from './adopt.ts';
 import { isAhead, mayStart, overwrittenBy, placeInUse } from './place.ts';
 import { lostRuns, recentlyStoppedRuns, stopBegan, stopGraceMs, stoppedRuns } from './stopped.ts';
 import { isUnreleased, unreleased, type WorkflowOptions, workflowFor } from './workflow.ts';
@@ -90,7 +91,9 @@ export function decideSubmission(inputs: SubmissionInputs): Submission {
   if (isFinished(workflow)) return { action: 'none' };
   if (!isHeld(workflow)) return { action: 'hold' };
   if (owesAttempt(workflow)) return decideNextAttempt(inputs);
-  if (running && !isOwnedBy(running, workflow)) {
+  // Its creation finds it, and gives it an owner again.
+  const isLost = running !== undefined && hasLostOwner(running);
+  if (running && !isLost && !isOwnedBy(running, workflow)) {
     const title = `${running.kind} "${running.metadata.name}"`;
     if (isOfPredecessor(running, workflow)) {
       const message = `${title} of an earlier ArtifactWorkflow of the same name is being removed`;
@@ -99,7 +102,7 @@ export function decideSubmission(inputs: SubmissionInputs): Submission {
     const message = `${title} exists and has another owner: delete or rename it`;
     return waitFor(workflow, { reason: 'NameTaken', message });
   }
-  if (running && workflow.status?.workflowRef) return decideRelease(workflow, running);
+  if (running && !isLost && workflow.status?.workflowRef) return decideRelease(workflow, running);
   return decideStart(inputs, workflow.status?.workflowRef?.attempt ?? 1);
 }
 

@@ -5,6 +5,7 @@ import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Parameter } from '../kinds/common.ts';
 import { argoApiVersion } from '../kinds/refs.ts';
 import { absentSecretName, annotations, labels } from '../kinds/well-known.ts';
+import { revisionOf } from './adopt.ts';
 
 /** Finished Workflows are kept for a day: results are copied to the ArtifactWorkflow, and an outage of ARC may take a while. */
 const keepFinishedSeconds = 86_400;
@@ -62,6 +63,7 @@ function metadataFor(workflow: ArtifactWorkflow, name: string, ownLabels: Record
     name,
     ...(namespace === undefined ? {} : { namespace }),
     labels: ownLabels,
+    annotations: { [annotations.revision]: revisionOf(workflow) },
     ownerReferences: [ownerReference(workflow)],
   };
 }

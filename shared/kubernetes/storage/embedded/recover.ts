@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import path from 'node:path';
 import { StoreDamaged } from './damage.ts';
-import { openDatabase } from './disk.ts';
-import type { Salvage } from './evidence.ts';
 import { takeFolder } from './folder-lock.ts';
-import { area, dataFile, format, formatKey, idKey, revisionKey, revisionKeyOf } from './layout.ts';
 import { openChecked } from './open-checked.ts';
-import { encodeRevision, encodeText, encodeValue } from './record.ts';
+import { replaceData } from './replace-data.ts';
 import { salvage } from './salvage.ts';
-import { type Expected, readExpected, sentinelFile, syncFolder, writeSentinel } from './sentinel.ts';
+import { type Expected, readExpected } from './sentinel.ts';
 
 /** What became of a damaged store. */
 export interface Recovery {
@@ -43,12 +38,7 @@ export async function recoverEmbeddedStore(options: { folder: string }): Promise
     const expected = expectedOf(folder);
     const id = expected?.id ?? found.id ?? randomUUID();
     const revision = Math.max(found.revision, expected?.revision ?? 0) + unseenRevisions;
-    const fresh = await writeFresh(folder, { ...found, id, revision });
-    const aside = keepAside(folder);
-    renameSync(path.join(fresh, dataFile), path.join(folder, dataFile));
-    syncFolder(folder);
-    writeSentinel(folder, { id, revision }).close();
-    rmSync(fresh, { recursive: true });
+    const aside = await replaceData(folder, { items: found.items, id, revision }, 'damaged');
     return { damage: damage.what, saved: found.items.length, lost: found.lost, aside };
   } finally {
     release();
@@ -74,46 +64,4 @@ function expectedOf(folder: string): Expected | undefined {
     if (caught instanceof StoreDamaged) return undefined;
     throw caught;
   }
-}
-
-/** Writes a store into a folder inside the other one, and returns its path. */
-async function writeFresh(folder: string, { id, revision, items }: Salvage & Expected): Promise<string> {
-  const fresh = path.join(folder, 'recovered.partial');
-  rmSync(fresh, { recursive: true, force: true });
-  mkdirSync(fresh, { mode: 0o700 });
-  const database = await openDatabase(fresh);
-  try {
-    database.transactionSync(() => {
-      for (const item of items) {
-        const key = Buffer.concat([Buffer.of(area.items), Buffer.from(item.key)]);
-        database.putSync(key, encodeRevision(item.revision));
-        database.putSync(revisionKeyOf(area.values, item.revision), encodeValue(item));
-      }
-      database.putSync(revisionKey, encodeText(String(revision)));
-      database.putSync(formatKey, encodeText(format));
-      database.putSync(idKey, encodeText(id));
-    });
-  } finally {
-    await database.close();
-  }
-  return fresh;
-}
-
-/** The damaged files keep their place until the fresh one replaces them. */
-function keepAside(folder: string): string {
-  const time = new Date().toISOString().replaceAll(/[-:]/g, '');
-  const aside = path.join(folder, `damaged-${time}`);
-  mkdirSync(aside, { mode: 0o700 });
-  for (const name of [dataFile, sentinelFile]) {
-    const from = path.join(folder, name);
-    if (!statSync(from, { throwIfNoEntry: false })?.isFile()) continue;
-    const to = path.join(aside, name);
-    try {
-      linkSync(from, to);
-    } catch {
-      copyFileSync(from, to); // the file system has no links
-    }
-  }
-  syncFolder(aside);
-  return aside;
 }

@@ -36,6 +36,12 @@ export interface EtcdParts {
   observe: Observe;
 }
 
+/** A store whose connections may change their certificate. */
+export interface RenewableStore extends Store {
+  /** Connects to etcd with these from now on, without a pause; throws where they do not belong together. */
+  renew(tls: EtcdTls): void;
+}
+
 interface Write {
   key: string;
   value: Uint8Array | undefined;
@@ -49,7 +55,7 @@ const listTries = 3;
  * The Store over etcd. Reads are linearizable and repeated until they succeed or their time is over; a write is sent
  * once, and if its answer gets lost, what became of it is read from etcd's history.
  */
-export class EtcdStore implements Store {
+export class EtcdStore implements RenewableStore {
   readonly synced = true;
   /** The watches that are connected, each by what asks etcd for its progress. */
   readonly #progress = new Set<() => void>();

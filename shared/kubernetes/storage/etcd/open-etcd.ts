@@ -1,11 +1,11 @@
-import type { ArcError } from '#shared/base/errors';
+import { ArcError } from '#shared/base/errors';
 import { createMetrics, type Metrics } from '#shared/base/telemetry';
-import type { Store } from '../interface/store.ts';
 import { connect } from './connect.ts';
 import { checkEndpoints, type EtcdTls } from './endpoints.ts';
-import { EtcdStore } from './etcd-store.ts';
+import { EtcdStore, type RenewableStore } from './etcd-store.ts';
 import { Keyspace } from './keyspace.ts';
 import { requestMetrics } from './request-metrics.ts';
+import { readShift, ShiftedStore, shiftKey } from './shifted-revisions.ts';
 import type { EtcdWire } from './wire.ts';
 
 export interface EtcdStoreOptions {
@@ -33,27 +33,43 @@ export interface EtcdStoreOptions {
   metrics?: Metrics;
 }
 
-/** A store whose connections may change their certificate. */
-export interface RenewableStore extends Store {
-  /** Connects to etcd with these from now on, without a pause; throws where they do not belong together. */
-  renew(tls: EtcdTls): void;
-}
-
 /**
  * Opens a store in etcd 3.5.13 or newer (3.4.31 in that line; older ones answer progress questions wrongly). Resolves
  * once etcd answers; rejects with ServiceUnavailable or Timeout if it does not within `requestTimeout`, and with
  * BadRequest for endpoints that cannot be.
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<RenewableStore> {
-  const { endpoints, tls, signal } = options;
+  const { endpoints, tls } = options;
   checkEndpoints(endpoints, tls);
   const store = makeStore(await connect(endpoints, tls), options);
   try {
-    await store.revision(signal ? { signal } : {});
-    return store;
+    const { shift } = await readShift(store, options.signal);
+    return shift === 0 ? store : new ShiftedStore(store, shift);
   } catch (caught) {
     await store.close();
     throw caught;
+  }
+}
+
+/**
+ * Makes the revisions of a store go on beyond `revision`, for every process that opens it from now on. No process may have it open
+ * meanwhile. The revisions never go back.
+ */
+export async function raiseEtcdRevision(options: EtcdStoreOptions, revision: number): Promise<void> {
+  const { endpoints, tls } = options;
+  checkEndpoints(endpoints, tls);
+  const store = makeStore(await connect(endpoints, tls), { ...options, compactionInterval: 0 });
+  try {
+    const { shift, item } = await readShift(store, options.signal);
+    const newest = await store.revision();
+    if (newest + shift > revision) return;
+    const value = Buffer.from(String(revision - newest));
+    const { ok } = item
+      ? await store.update(shiftKey, value, item.revision)
+      : await store.create(shiftKey, value);
+    if (!ok) throw new ArcError('Conflict', 'another restore of this store runs');
+  } finally {
+    await store.close();
   }
 }
 
