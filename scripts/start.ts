@@ -17,14 +17,16 @@ if ('usage' in options) {
   console.error(options.usage);
   process.exit(2);
 }
+if (options.backup !== undefined) {
+  const { backUpState } = await import('./standalone/keep-state.ts');
+  console.log(await orFail('back up', backUpState(path.resolve(options.folder), options.backup)));
+  process.exit(0);
+}
 const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());
 process.once('SIGTERM', () => interrupt.abort());
 
-const standalone = await start(options).catch((caught: unknown) => {
-  console.error(`The standalone cannot start: ${failureText(caught)}`);
-  process.exit(1);
-});
+const standalone = await orFail('start', start(options));
 const registries = options.withRegistry ? await startRegistries(standalone, options.folder) : undefined;
 const { startDashboard } = await import('./arcctl/dashboard/serve.ts');
 const { admin: api, transport, url: server } = standalone;
@@ -41,11 +43,24 @@ await standalone.close();
 await registries?.close();
 process.exit(0);
 
+function orFail<T>(what: string, result: Promise<T>): Promise<T> {
+  return result.catch((caught: unknown) => {
+    console.error(`The standalone cannot ${what}: ${failureText(caught)}`);
+    process.exit(1);
+  });
+}
+
 /**
  * Compiled code is kept: the next start takes half of the CPU time. `npm start` has it kept for every file; then the next start does not load
  * what strips types either, which is 25 MB of memory. Without that it is kept beside the state, for what is imported after this.
  */
-async function start({ logLevel, recover, withRegistry: _, ...rest }: StartOptions): Promise<Standalone> {
+async function start({
+  logLevel,
+  recover,
+  restore,
+  withRegistry: _,
+  ...rest
+}: StartOptions): Promise<Standalone> {
   const compiled = path.join(rest.folder, 'compiled');
   await makeFolder(compiled);
   module.enableCompileCache(compiled);
@@ -53,6 +68,10 @@ async function start({ logLevel, recover, withRegistry: _, ...rest }: StartOptio
   if (recover) {
     const { recoverState } = await import('./standalone/open-state.ts');
     console.error(await recoverState(path.resolve(rest.folder)));
+  }
+  if (restore !== undefined) {
+    const { restoreState } = await import('./standalone/keep-state.ts');
+    console.error(await restoreState(path.resolve(rest.folder), restore));
   }
   const { startStandalone } = await import('./standalone/standalone.ts');
   const { applyStandardTypes } = await import('./standalone/standard-types.ts');

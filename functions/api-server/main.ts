@@ -50,6 +50,7 @@ async function keep(config: Settings, verb: string, name: string | undefined): P
 
 main().catch((caught: unknown) => {
   const error = ArcError.from(caught);
-  createLogger({ name: 'api-server' }).fatal({ err: error }, error.message);
+  const destination = process.argv[2] === undefined ? process.stdout : process.stderr;
+  createLogger({ name: 'api-server', destination }).fatal({ err: error }, error.message);
   process.exitCode = 1;
 });

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { actionCommands } from './commands/actions.ts';
+import { backupCommand, restoreCommand } from './commands/backup.ts';
 import { complete, completionCommand } from './commands/completion.ts';
 import { createCommand } from './commands/create.ts';
 import { dashboardCommand } from './commands/dashboard.ts';
@@ -57,7 +58,15 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
       dashboardCommand(io),
     ],
     ...[planCommand(io), diffCommand(io), createCommand(io), ...actionCommands(io)],
-    ...[explainCommand(io), doctorCommand(io), tenantCommand(io), completionCommand(), versionCommand(io)],
+    ...[
+      explainCommand(io),
+      doctorCommand(io),
+      tenantCommand(io),
+      backupCommand(io),
+      restoreCommand(io),
+      completionCommand(),
+      versionCommand(io),
+    ],
   ];
   for (const command of commands) inherit(program, command, name);
   return program;

@@ -16,10 +16,15 @@ export interface StartOptions {
   sink?: URL;
   /** Save what can be read of a damaged store first. */
   recover: boolean;
+  /** Write a backup of the state to this file, and end. */
+  backup?: string;
+  /** Replace the state by this backup first. */
+  restore?: string;
 }
 
 const usage = `usage: npm start -- [--folder .arc] [--port 0] [--log-level warn] [--program '<image pattern>=<command>']
                     [--without <feature>,...] [--with-registry] [--sink <URL>] [--recover]
+                    [--backup <file> | --restore <file>]
   --folder     where the state is kept (default .arc)
   --port       of the API server on loopback (default: any free one, kept from then on)
   --log-level  debug, info, warn or error (default warn); logs are JSON lines on stdout
@@ -27,7 +32,9 @@ const usage = `usage: npm start -- [--folder .arc] [--port 0] [--log-level warn]
   --without    switch features off, as the components of that name do: ${switches.join(', ')}
   --with-registry  start two registries in memory, one with an image, and print an Order that copies it
   --sink       send the events of Orders and artifacts to this http(s) URL, as a Knative Trigger would
-  --recover    save what can be read of a damaged store into a fresh one, keep the damaged files beside it, and start`;
+  --recover    save what can be read of a damaged store into a fresh one, keep the damaged files beside it, and start
+  --backup     write all objects to this file, and end; no standalone may run in the folder
+  --restore    replace all objects by those of this file, keep the former store beside it, and start`;
 
 /** The standalone's options, or the text that says what was wrong with them, or the help that was asked for. */
 export function parseStartArguments(
@@ -46,6 +53,8 @@ export function parseStartArguments(
         'with-registry': { type: 'boolean', default: false },
         sink: { type: 'string' },
         recover: { type: 'boolean', default: false },
+        backup: { type: 'string' },
+        restore: { type: 'string' },
       },
     });
     if (values.help) return { help: usage };
@@ -55,13 +64,7 @@ export function parseStartArguments(
       return { usage: `--port ${values.port}: give a number from 0 to 65535\n${usage}` };
     if (!['debug', 'info', 'warn', 'error'].includes(values['log-level']))
       return { usage: `--log-level ${values['log-level']}: give debug, info, warn or error\n${usage}` };
-    const programs: Record<string, string[]> = {};
-    for (const program of values.program) {
-      const [pattern = '', command = ''] = splitOnce(program, '=');
-      if (pattern === '' || command === '')
-        return { usage: `--program ${program}: give <image pattern>=<command>\n${usage}` };
-      programs[pattern] = command.split(' ');
-    }
+    const programs = programsOf(values.program);
     const without: Switch[] = [];
     for (const name of values.without.flatMap((list) => list.split(','))) {
       const found = switches.find((one) => one === name);
@@ -72,12 +75,28 @@ export function parseStartArguments(
     const sink = values.sink === undefined ? undefined : URL.parse(values.sink);
     if (sink === null || (sink && !['http:', 'https:'].includes(sink.protocol)))
       return { usage: `--sink ${values.sink}: give an http:// or https:// URL\n${usage}` };
+    const { backup, restore } = values;
+    if (backup !== undefined && restore !== undefined)
+      return { usage: `--backup and --restore exclude each other: give one\n${usage}` };
+    const files = { ...(backup !== undefined && { backup }), ...(restore !== undefined && { restore }) };
     const { folder, recover, 'with-registry': withRegistry } = values;
     const rest = { logLevel: values['log-level'], programs, withRegistry, recover };
-    return { without, folder, port, ...rest, ...(sink && { sink }) };
+    return { without, folder, port, ...rest, ...files, ...(sink && { sink }) };
   } catch (caught) {
     return { usage: `${caught instanceof Error ? caught.message : String(caught)}\n${usage}` };
   }
+}
+
+/** Throws an Error whose message says what is wrong. */
+function programsOf(texts: readonly string[]): Record<string, string[]> {
+  const programs: Record<string, string[]> = {};
+  for (const text of texts) {
+    const [pattern = '', command = ''] = splitOnce(text, '=');
+    if (pattern === '' || command === '')
+      throw new Error(`--program ${text}: give <image pattern>=<command>`);
+    programs[pattern] = command.split(' ');
+  }
+  return programs;
 }
 
 function splitOnce(text: string, separator: string): string[] {

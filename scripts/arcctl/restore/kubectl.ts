@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { conduitNamespace } from '#shared/domain';
+import { exitCodes, Failure } from '../core/failure.ts';
+import type { Io } from '../core/io.ts';
+import type { GlobalOptions } from '../core/session.ts';
+
+interface Streams {
+  input?: Readable;
+  output: Writable;
+}
+
+/**
+ * Runs a program in a container of the conduit's namespace, with its streams: kubectl knows every way of a cluster to do that. What the program says on its
+ * standard error is shown. Rejects with a Failure where it does not end well.
+ */
+export async function execute(
+  io: Io,
+  options: GlobalOptions,
+  { target, container }: { target: string; container: string },
+  program: readonly string[],
+  { input, output }: Streams,
+): Promise<void> {
+  const args = [
+    ...flagsOf(options),
+    ...['-n', conduitNamespace, 'exec', ...(input ? ['-i'] : []), target, '-c', container, '--', ...program],
+  ];
+  const child = spawn('kubectl', args, {
+    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'inherit'],
+    env: io.env,
+    signal: io.signal,
+  });
+  const ended = once(child, 'close').catch((caught: unknown) => {
+    const isAbsent = caught instanceof Error && 'code' in caught && caught.code === 'ENOENT';
+    throw isAbsent ? new Failure(exitCodes.no, 'this needs kubectl, which is not on the PATH') : caught;
+  });
+  const streams = [
+    ...(child.stdout ? [pipeline(child.stdout, output)] : []),
+    // Where the program ends early, its own message says why.
+    ...(input && child.stdin ? [pipeline(input, child.stdin).catch(() => undefined)] : []),
+  ];
+  const [[code]] = await Promise.all([ended, ...streams]);
+  if (code !== 0) throw new Failure(exitCodes.no, `kubectl exec ${target} ended with code ${code}`);
+}
+
+/** The cluster and the user of arcctl, for kubectl. */
+function flagsOf({ context, kubeconfig, as: user, asGroup = [], asUid }: GlobalOptions): string[] {
+  const given = { context, kubeconfig, as: user, 'as-uid': asUid };
+  return [
+    ...Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),
+    ...asGroup.map((group) => `--as-group=${group}`),
+  ];
+}

@@ -1,0 +1,135 @@
+import { pause } from '#shared/base/async';
+import type { KubeObject } from '#shared/base/meta';
+import { conduitNamespace } from '#shared/domain';
+import type { Kind } from '#shared/kubernetes/client';
+import { exitCodes, Failure } from '../core/failure.ts';
+import type { Cluster } from '../core/session.ts';
+
+/** A pod template, as far as it is looked at here. */
+interface Template {
+  spec: Record<string, unknown> & { containers: (Record<string, unknown> & { name: string })[] };
+}
+
+type Deployment = KubeObject & {
+  spec: { replicas?: number; template: Template };
+  status?: { readyReplicas?: number };
+};
+type CronJob = KubeObject & { spec: { jobTemplate: { spec: { template: Template } } } };
+type Pod = KubeObject & {
+  spec: object;
+  status?: { phase?: string; containerStatuses?: { ready: boolean }[] };
+};
+
+const deployments: Kind<Deployment> = {
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments', namespaced: true },
+};
+const cronJobs: Kind<CronJob> = {
+  ...{ apiVersion: 'batch/v1', kind: 'CronJob', plural: 'cronjobs', namespaced: true },
+};
+const allPods: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
+
+const server = { namespace: conduitNamespace, name: 'api-server' };
+const backups = { namespace: conduitNamespace, name: 'backup' };
+const restorer = { namespace: conduitNamespace, name: 'restore' };
+/** How many replicas there were: kept on the Deployment, for a restore that is repeated. */
+const before = 'arc.opendefense.cloud/replicas-before-restore';
+
+/** Bounds of what the cluster does by itself. */
+const patienceMs = 180_000;
+
+/** Stops every api-server: while it is away the garbage collector, which cannot ask for the owners of Workflows, deletes none. */
+export async function stopServer({ api }: Cluster, signal: AbortSignal): Promise<void> {
+  const found = await api.get(deployments, server, signal);
+  if (!found)
+    throw new Failure(
+      exitCodes.no,
+      `there is no Deployment ${server.name} in ${server.namespace}: install ARC first`,
+    );
+  const replicas = found.spec.replicas ?? 1;
+  const patch = { spec: { replicas: 0 }, metadata: { annotations: { [before]: String(replicas) } } };
+  if (replicas > 0) await api.mergePatch(deployments, server, patch, {}, signal);
+  const labelSelector = `app.kubernetes.io/name=${server.name}`;
+  await until('the pods of api-server to end', signal, async () => {
+    const { items } = await api.list(allPods, { namespace: conduitNamespace, labelSelector }, signal);
+    return items.length === 0;
+  });
+}
+
+/** Starts as many as there were, and waits until one is ready. */
+export async function startServer({ api }: Cluster, signal: AbortSignal): Promise<void> {
+  const found = await api.get(deployments, server, signal);
+  const replicas = Number(found?.metadata.annotations?.[before] ?? 2);
+  const patch = { spec: { replicas }, metadata: { annotations: { [before]: null } } };
+  await api.mergePatch(deployments, server, patch, {}, signal);
+  await until('api-server to be ready', signal, async () => {
+    const now = await api.get(deployments, server, signal);
+    return (now?.status?.readyReplicas ?? 0) > 0;
+  });
+}
+
+/**
+ * Runs a pod that waits, with image, certificates and settings of api-server, or of the CronJob of backups where `stored` is true. Resolves
+ * with its container once it runs; `remove` deletes it.
+ */
+export async function startRestorer(cluster: Cluster, stored: boolean, signal: AbortSignal) {
+  const { api } = cluster;
+  const template = await templateOf(cluster, stored, signal);
+  const [container] = template.spec.containers;
+  if (!container) throw new Failure(exitCodes.no, 'its pod template has no container');
+  const remove = () => api.delete(allPods, restorer, {}, AbortSignal.timeout(30_000));
+  await remove();
+  await until('an earlier restore to end', signal, async () => !(await api.get(allPods, restorer, signal)));
+  await api.create(allPods, restorerPod(template, container), signal);
+  await until('the pod that restores to run', signal, async () => {
+    const pod = await api.get(allPods, restorer, signal);
+    return pod?.status?.containerStatuses?.some(({ ready }) => ready) === true;
+  });
+  return { target: `pod/${restorer.name}`, container: container.name, remove };
+}
+
+async function templateOf({ api }: Cluster, stored: boolean, signal: AbortSignal): Promise<Template> {
+  if (!stored) {
+    const found = await api.get(deployments, server, signal);
+    if (found) return found.spec.template;
+    throw new Failure(exitCodes.no, `there is no Deployment ${server.name}`);
+  }
+  const found = await api.get(cronJobs, backups, signal);
+  if (found) return found.spec.jobTemplate.spec.template;
+  throw new Failure(
+    exitCodes.no,
+    `there is no CronJob ${backups.name}: components/backup makes it; or give a file`,
+  );
+}
+
+function restorerPod({ spec }: Template, container: Template['spec']['containers'][number]): Pod {
+  const { livenessProbe: _, readinessProbe: __, startupProbe: ___, ports: ____, ...kept } = container;
+  const wait = 'setTimeout(() => {}, 3_600_000); process.on("SIGTERM", () => process.exit(0));';
+  const { topologySpreadConstraints: _____, ...rest } = spec;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    // The network policies let a pod of backups reach etcd.
+    metadata: {
+      ...restorer,
+      labels: { 'app.kubernetes.io/name': 'backup', 'app.kubernetes.io/part-of': 'arc' },
+    },
+    spec: {
+      ...rest,
+      restartPolicy: 'Never',
+      activeDeadlineSeconds: 3600,
+      containers: [{ ...kept, command: ['node', '-e', wait] }],
+    },
+  };
+}
+
+async function until(what: string, signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + patienceMs;
+  while (!(await isSo())) {
+    if (performance.now() > end)
+      throw new Failure(
+        exitCodes.timeout,
+        `waited ${patienceMs / 1000} s for ${what}; run the same command again`,
+      );
+    await pause(500, signal);
+  }
+}

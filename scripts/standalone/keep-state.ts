@@ -1,0 +1,37 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { readBackup, restoreEmbeddedStore, writeBackup } from '#shared/kubernetes/storage';
+import { openState } from './open-state.ts';
+
+/** All objects: the standalone has those of a cluster in its store, too. */
+const prefix = '/registry/';
+
+/** Writes a backup of the store in the standalone's folder, and returns what to tell about it. Rejects with `Conflict` while it runs. */
+export async function backUpState(folder: string, file: string): Promise<string> {
+  const store = await openState(folder);
+  const partial = `${file}.partial`;
+  try {
+    const content = Readable.from(writeBackup(store, { prefix, now: new Date() }));
+    await pipeline(content, createGzip(), createWriteStream(partial, { mode: 0o600, flush: true }));
+    await rename(partial, file);
+  } finally {
+    await rm(partial, { force: true });
+    await store.close();
+  }
+  return `Saved to ${file}, credentials of Secrets included. Tokens, certificates and bundles are not in it.`;
+}
+
+/** Replaces the store in the standalone's folder by a backup of a standalone, and returns what to tell about it. */
+export async function restoreState(folder: string, file: string): Promise<string> {
+  const content = createReadStream(file).on('error', (error) => gunzip.destroy(error));
+  const gunzip = createGunzip();
+  const backup = await readBackup(content.pipe(gunzip));
+  if (backup.prefix !== prefix)
+    throw new Error(`${file} is of a cluster: restore it there with "arcctl restore ${file}"`);
+  const aside = await restoreEmbeddedStore({ folder: path.join(folder, 'store') }, backup);
+  return `Restored ${backup.items.length} objects as they were at ${backup.time}. The former store is in ${aside}; delete it when you no longer need it.`;
+}
