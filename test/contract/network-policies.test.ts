@@ -54,6 +54,8 @@ const template = z.looseObject({
 /** A pod, or a program of a node, which is in no namespace. */
 interface Client {
   namespace?: string;
+  /** Of the namespace. */
+  namespaceLabels?: Record<string, string>;
   labels?: Record<string, string>;
 }
 
@@ -79,7 +81,10 @@ function letsIn(policies: readonly Policy[], server: Server, port: number, clien
   const isFrom = ({ podSelector, namespaceSelector }: z.infer<typeof peer>) =>
     client.namespace !== undefined &&
     (namespaceSelector
-      ? fits(namespaceSelector, { 'kubernetes.io/metadata.name': client.namespace })
+      ? fits(namespaceSelector, {
+          'kubernetes.io/metadata.name': client.namespace,
+          ...client.namespaceLabels,
+        })
       : client.namespace === 'arc-system') &&
     (podSelector ? fits(podSelector, client.labels ?? {}) : true);
   const rules = mine.flatMap((policy) => policy.ingress);
@@ -107,6 +112,8 @@ const clients: Record<string, Client> = {
   etcd: named('etcd'),
   'watch-bridge': named('watch-bridge'),
   'decompose-order': named('decompose-order'),
+  backup: named('backup'),
+  prometheus: { namespace: 'monitoring', namespaceLabels: { 'arc.opendefense.cloud/metrics': 'true' } },
 };
 const all = Object.keys(clients);
 const serving = ['activator', 'kourier'];
@@ -153,15 +160,16 @@ describe('the network policies, on the pods of knative/base', () => {
   it.each<[string, number, string[]]>([
     // It asks everybody who they are.
     ['api-server', 8443, all],
-    ['etcd', 2379, ['api-server', 'etcd']],
+    ['etcd', 2379, ['api-server', 'etcd', 'backup']],
     ['etcd', 2380, ['etcd']],
-    ['etcd', 2381, []],
+    ['etcd', 2381, ['prometheus']],
     ['decompose-order', 8012, serving],
     ['decompose-order', 8112, serving],
     ['decompose-order', 9090, serving],
-    ['decompose-order', 8080, []],
+    ['decompose-order', 8080, ['prometheus']],
+    ['decompose-order', 9091, ['prometheus']],
     ['report-dead-letter', 8012, serving],
-    ['certificate-issuer', 8080, []],
+    ['certificate-issuer', 8080, ['prometheus']],
     // Metrics and health.
     ['watch-bridge', 8080, all],
     ['watch-bridge', 9000, []],

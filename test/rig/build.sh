@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build.sh [etcd|kube|coredns|rigd|argo|eventing|serving]... : builds programs into $RIG/bin, all of them by default, from Go modules
+# build.sh [etcd|etcdctl|etcdutl|kube|coredns|rigd|argo|eventing|serving]... : builds programs into $RIG/bin, all of them by default, from Go modules
 # of the releases in versions.env. A program that was built from the same release and sources is kept.
 . "$(dirname "$0")/lib.sh"
 export CGO_ENABLED=0 GOFLAGS="-mod=mod -buildvcs=false -trimpath"
@@ -77,10 +77,11 @@ argo=github.com/argoproj/argo-workflows/v3
 eventing=knative.dev/eventing
 serving=knative.dev/serving
 
-[ $# -gt 0 ] || set -- etcd kube rigd coredns argo eventing serving
+[ $# -gt 0 ] || set -- etcd etcdctl etcdutl kube rigd coredns argo eventing serving
 for group in "$@"; do
   case $group in
     etcd) build etcd go.etcd.io/etcd/server/v3 "v$ETCD" "" etcd=. ;;
+    etcdctl | etcdutl) build $group go.etcd.io/etcd/$group/v3 "v$ETCD" "" $group=go.etcd.io/etcd/$group/v3 ;;
     kube)
       build kube k8s.io/kubernetes "v$KUBERNETES" "-X $kube_version.gitVersion=v$KUBERNETES -X $kube_version.gitMajor=1 \
 -X $kube_version.gitMinor=${kube_minor%%.*} -X $kube_version.gitTreeState=clean" hyperkube=.

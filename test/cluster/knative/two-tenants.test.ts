@@ -18,7 +18,7 @@ const installation = { overlay: objects('mixed-load'), volumes: ['arc-etcd-0'] }
 const greedy = ['greedy-0', 'greedy-1'];
 const path = '/apis/arc.opendefense.cloud/v1alpha1/namespaces/team/orders';
 
-/** The operator bounds each greedy namespace as docs/operating.md says: Workflows at a time by Argo's label, pods by a ResourceQuota. */
+/** The operator bounds each greedy namespace as docs/operate/tenants.md says: Workflows at a time by Argo's label, pods by a ResourceQuota. */
 describe.skipIf(seconds === 0)('an honest tenant beside two greedy ones', () => {
   let registries: Registries;
   let honest: HttpsClient;
