@@ -22,8 +22,18 @@ export function bridgeMetrics(metrics: Metrics, shard: Shard) {
   const labels = Object.keys(own);
   const lag = metrics.histogram({
     name: 'arc_bridge_lag_seconds',
-    help: 'Time from when an event became due until the broker accepted it.',
+    help: 'Time from when an event became due until it was handed over: until the attempt began that the broker answered.',
     labels,
+  });
+  const handling = metrics.histogram({
+    name: 'arc_bridge_handling_seconds',
+    help: 'Time until the broker answered. The in-memory one answers when the function has, cold start included.',
+    labels,
+  });
+  const refused = metrics.counter({
+    name: 'arc_bridge_dead_letters_total',
+    help: 'Objects of which a function refused an event every time, by kind. Unlike arc_dead_letters_total it does not end with a pod that scales to zero.',
+    labels: [...labels, 'kind'],
   });
   const deliveries = metrics.counter({
     name: 'arc_bridge_deliveries_total',
@@ -55,10 +65,12 @@ export function bridgeMetrics(metrics: Metrics, shard: Shard) {
     gauge('arc_bridge_relists', 'Lists after the first one, since the start.', relists);
   };
   return {
-    delivered(outcome: string, lagMs: number): void {
+    delivered(outcome: string, lagMs: number, attemptMs: number): void {
       deliveries.inc({ ...own, outcome });
       lag.observe(Math.max(0, lagMs) / 1000, own);
+      handling.observe(Math.max(0, attemptMs) / 1000, own);
     },
+    deadLetter: (kind: string) => refused.inc({ ...own, kind }),
     announced: (outcome: string) => announcements.inc({ ...own, outcome }),
     retried: () => retries.inc(own),
     repaired: () => found.inc(own),

@@ -1,6 +1,14 @@
 import { steadyClock as clock, systemClock as timeOfDay } from '#shared/base/async';
+import type { KubeObject } from '#shared/base/meta';
 import type { Logger, Metrics } from '#shared/base/telemetry';
-import { artifactWorkflows, orders, type Shard, wholeShard } from '#shared/domain';
+import {
+  artifactWorkflows,
+  type Condition,
+  deliveredCondition,
+  orders,
+  type Shard,
+  wholeShard,
+} from '#shared/domain';
 import type { Kind, KubeClient } from '#shared/kubernetes/client';
 import { bridgeMetrics } from './bridge-metrics.ts';
 import { Announcer } from './delivery/announcer.ts';
@@ -8,6 +16,8 @@ import { createDelivery } from './delivery/delivery.ts';
 import { Sender } from './delivery/sender.ts';
 import type { Sink } from './delivery/sink.ts';
 import { Dispatcher } from './duties/dispatcher.ts';
+import type { Change } from './duties/neighbours.ts';
+import { isForeign } from './view/kept.ts';
 import { startWatches } from './watches.ts';
 
 export interface BridgeOptions {
@@ -43,6 +53,18 @@ export interface Bridge {
   readonly done: Promise<void>;
 }
 
+/** True for a change by which report-dead-letter notes that events of the object were refused. What is listed at the start was counted before. */
+function isNewDeadLetter(change: Change): change is Change & { after: KubeObject } {
+  const { before, after } = change;
+  const noted = after && refusedSince(after);
+  return before !== undefined && noted !== undefined && noted !== refusedSince(before);
+}
+
+function refusedSince({ status }: KubeObject): string | undefined {
+  const { conditions } = (status ?? {}) as { conditions?: Condition[] };
+  return conditions?.find(({ type }) => type === deliveredCondition)?.lastTransitionTime;
+}
+
 /** Starts to watch and to send. No guarantee depends on a clean end: the next start computes all duties anew. */
 export function startBridge(options: BridgeOptions): Bridge {
   const { api, log, signal, random = Math.random, parallel = 32 } = options;
@@ -76,6 +98,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     onChange: (change) => {
       dispatcher.change(change);
       announcer.change(change);
+      if (isNewDeadLetter(change) && !isForeign(change.after, shard)) metrics.deadLetter(change.kind);
     },
     onSynced: () => {
       announcer.synced();

@@ -33,10 +33,10 @@ const transient: Outcome = { result: 'transient', reason: '503' };
 function setUp(parallel = 4) {
   const clock = new FakeClock();
   const sender = new FakeSender();
-  const ended: { event: string; result: string; lagMs: number }[] = [];
+  const ended: { event: string; result: string; lagMs: number; attemptMs: number }[] = [];
   const queue = new EventQueue<string>({
     attempt: sender.send,
-    ended: (event, { result }, lagMs) => ended.push({ event, result, lagMs }),
+    ended: (event, { result }, lagMs, attemptMs) => ended.push({ event, result, lagMs, attemptMs }),
     clock,
     random: () => 1,
     parallel,
@@ -50,8 +50,24 @@ describe('EventQueue', () => {
     queue.offer('a', 'a1');
     expect(sender.sent).toEqual(['a1']);
     await sender.end();
-    expect(ended).toEqual([{ event: 'a1', result: 'delivered', lagMs: 0 }]);
+    expect(ended).toEqual([{ event: 'a1', result: 'delivered', lagMs: 0, attemptMs: 0 }]);
     expect(queue.depth).toBe(0);
+  });
+
+  it('tells the wait for a hand-over from the time that the broker takes, after a retry too', async () => {
+    const { clock, sender, queue, ended } = setUp();
+    queue.offer('a', 'a1');
+    clock.advance(2_000);
+    await sender.end(transient);
+    clock.advance(5_000);
+    expect(sender.sent).toEqual(['a1', 'a1']);
+    clock.advance(3_000);
+    await sender.end();
+    expect(ended).toMatchObject([{ attemptMs: expect.any(Number) }]);
+    const [{ lagMs = 0, attemptMs = 0 } = {}] = ended;
+    expect(lagMs + attemptMs).toBe(10_000);
+    expect(attemptMs).toBeGreaterThanOrEqual(3_000);
+    expect(lagMs).toBeGreaterThanOrEqual(2_000);
   });
 
   it('coalesces events that arrive during an attempt of their key, and sends the latest when its effects can be seen', async () => {

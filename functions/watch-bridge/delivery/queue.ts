@@ -13,8 +13,11 @@ export type Outcome =
 export interface QueueOptions<E> {
   /** Makes one attempt. Never rejects: a failure to send is a transient outcome. */
   attempt(event: E): Promise<Outcome>;
-  /** Called once for each event that was delivered or refused, with the ms since it became due. */
-  ended?(event: E, outcome: Outcome, lagMs: number): void;
+  /**
+   * Called once for each event that was delivered or refused, with the ms from when it became due until its last attempt began, and those of that
+   * attempt.
+   */
+  ended?(event: E, outcome: Outcome, lagMs: number, attemptMs: number): void;
   /** Called after each transient outcome; `failures` counts them in a row. */
   retrying?(event: E, reason: string, failures: number): void;
   /** False for an event that others may overtake. Default: all are urgent. */
@@ -131,13 +134,15 @@ export class EventQueue<E> {
 
   async #deliver(key: string, pending: Pending<E>): Promise<void> {
     if (!this.#failures.has(key)) this.#options.started?.(pending.event);
+    const began = this.#options.clock.now();
     const outcome = await this.#options.attempt(pending.event);
     this.#inFlight.delete(key);
     if (outcome.result === 'transient') this.#retry(key, pending, outcome);
     else {
       this.#failures.delete(key);
       this.#defer(key);
-      this.#options.ended?.(pending.event, outcome, this.#options.clock.now() - pending.dueAt);
+      const attemptMs = this.#options.clock.now() - began;
+      this.#options.ended?.(pending.event, outcome, began - pending.dueAt, attemptMs);
     }
     if (this.#closed && this.#inFlight.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
     this.#pump();

@@ -14,7 +14,7 @@ export interface SenderOptions {
   signal: AbortSignal;
   log: Logger;
   /** Called for each event that was delivered or refused, and for each retry. */
-  metrics: { delivered(outcome: string, lagMs: number): void; retried(): void };
+  metrics: { delivered(outcome: string, lagMs: number, attemptMs: number): void; retried(): void };
   /** For waits. */
   clock: Clock;
   /** For the times in events. */
@@ -59,8 +59,8 @@ export class Sender implements Outbox {
       ownerOf: ({ object }) => ({ namespace: object.metadata.namespace ?? '', order: rootUid(object) }),
       started: (event) => started(event.key, event),
       attempt: (event) => attempt(event, deliver),
-      ended: (event, outcome, lagMs) => {
-        metrics.delivered(outcome.result, lagMs);
+      ended: (event, outcome, lagMs, attemptMs) => {
+        metrics.delivered(outcome.result, lagMs, attemptMs);
         if (outcome.result === 'refused') log.error(about(event), `event refused: ${outcome.reason}`);
         ended(event.key);
       },
