@@ -7,7 +7,15 @@ import { serve } from '@hono/node-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { steadyClock } from '#shared/base/async';
 import { createLogger, createMetrics } from '#shared/base/telemetry';
-import { arcKinds, artifactWorkflows, endpoints, orders, secrets } from '#shared/domain';
+import {
+  arcKinds,
+  artifactWorkflows,
+  deliveredCondition,
+  endpoints,
+  orders,
+  secrets,
+  wakeRefused,
+} from '#shared/domain';
 import { createApiServer } from '#shared/kubernetes/apiserver';
 import { createKubeClient, type KubeClient } from '#shared/kubernetes/client';
 import { openEmbeddedStore } from '#shared/kubernetes/storage';
@@ -251,6 +259,30 @@ describe('the bridge over HTTP', () => {
     await took(next, 'Order one decompose');
     expect(next.ids.filter((id) => id.endsWith('/accepted') || id.endsWith('/completed'))).toEqual([]);
     expect(written?.phase).toBe('Succeeded');
+  });
+
+  it('counts the objects of which report-dead-letter notes that events were refused', async () => {
+    const api = await startApi();
+    const { url } = await startSink();
+    const metrics = createMetrics();
+    await api.create(orders, newOrder());
+    const { metadata } = await api.create(orders, {
+      ...newOrder(),
+      metadata: { ...newOrder().metadata, name: 'two' },
+    });
+    await start(api, url, { metrics });
+    const note = (name: string, lastTransitionTime: string) => {
+      const refused = { type: deliveredCondition, status: 'False', reason: wakeRefused, message: 'no' };
+      const status = { conditions: [{ ...refused, lastTransitionTime }] };
+      return api.mergePatch(orders, { ...metadata, name }, { status }, { subresource: 'status' });
+    };
+    await note('one', '2026-01-01T00:00:00Z');
+    await note('two', '2026-01-01T00:00:00Z');
+    await note('two', '2026-01-01T00:03:00Z');
+    await expect.poll(() => metrics.expose()).toContain('arc_bridge_dead_letters_total{kind="Order"} 3');
+    await api.mergePatch(orders, { ...metadata, name: 'one' }, { metadata: { labels: { a: 'b' } } });
+    await note('one', '2026-01-01T00:03:00Z');
+    await expect.poll(() => metrics.expose()).toContain('arc_bridge_dead_letters_total{kind="Order"} 4');
   });
 
   it('with watchSecrets, looks at an Endpoint when its Secret is written and requests metadata only', async () => {

@@ -15,6 +15,7 @@ import { compactForever, compactTo } from './compactor.ts';
 import type { EtcdTls } from './endpoints.ts';
 import { classifyFailure } from './failure.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
+import { Patience } from './patience.ts';
 import { type ListRequest, readList } from './read-list.ts';
 import type { Observe } from './request-metrics.ts';
 import { resolveWrite } from './resolve-write.ts';
@@ -61,12 +62,14 @@ export class EtcdStore implements RenewableStore {
   readonly #progress = new Set<() => void>();
   readonly #parts: EtcdParts;
   readonly #closed = new AbortController();
+  readonly #patience: Patience;
   #background: Promise<void> = Promise.resolve();
   /** The newest revision in any answer so far. */
   #seen = 0;
 
   constructor(parts: EtcdParts) {
     this.#parts = parts;
+    this.#patience = new Patience(parts.requestTimeout);
     if (parts.compactionInterval === 0) return;
     const { wire, compactionInterval, onBackgroundError } = parts;
     this.#background = compactForever(wire, compactionInterval, onBackgroundError, this.#closed.signal);
@@ -156,20 +159,22 @@ export class EtcdStore implements RenewableStore {
   async #write({ key, value, expected }: Write): Promise<WriteResult> {
     checkOpen(this.#closed.signal);
     checkKey(key);
-    const { wire, keyspace, requestTimeout } = this.#parts;
+    const { wire, keyspace } = this.#parts;
+    const began = performance.now();
     const copy = value && Buffer.from(value);
     const since = this.#seen;
     const transaction = writeTransaction({ key: keyspace.encode(key), value: copy, expected });
     try {
       const send = (timeout: number) => wire.txn(transaction, timeout);
-      const answer = await sendWrite(send, requestTimeout, this.#closed.signal);
+      const answer = await sendWrite(send, this.#patience.left, this.#closed.signal);
       const { succeeded, header, responses } = answer;
       const revision = this.#see(header.revision);
       if (succeeded) return { ok: true, revision };
       const pair = responses[0]?.response_range.kvs[0];
       return { ok: false, current: pair && keyspace.item(pair) };
     } catch (caught) {
-      const { certain, error } = classifyFailure(caught);
+      const { certain, unsent, error } = classifyFailure(caught);
+      if (unsent || !certain) this.#patience.unanswered(began);
       if (certain || this.#closed.signal.aborted) throw error;
       return resolveWrite({ key, value: copy, expected, since }, (at) => this.#readAt(key, at), error);
     }
@@ -189,13 +194,18 @@ export class EtcdStore implements RenewableStore {
     signal: AbortSignal | undefined,
     end = Number.POSITIVE_INFINITY,
   ): Promise<IRangeResponse> {
-    const { wire, requestTimeout } = this.#parts;
-    const timeout = Math.min(requestTimeout, end - performance.now());
+    const { wire } = this.#parts;
+    const began = performance.now();
+    const timeout = Math.min(this.#patience.left, end - began);
     if (timeout <= 0) throw new ArcError('Timeout', 'the list took too long; ask for it in pages (limit)');
     const response = await retryRead((ms) => wire.range(request, ms), {
       timeout,
       signal,
       closed: this.#closed.signal,
+    }).catch((caught: unknown) => {
+      const isAway = ArcError.is(caught, 'ServiceUnavailable', 'Timeout');
+      if (isAway && !signal?.aborted && !this.#closed.signal.aborted) this.#patience.unanswered(began);
+      throw caught;
     });
     this.#see(response.header.revision);
     return response;
@@ -204,6 +214,7 @@ export class EtcdStore implements RenewableStore {
   #see(text: string): number {
     const revision = revisionOf(text);
     this.#seen = Math.max(this.#seen, revision);
+    this.#patience.answered();
     return revision;
   }
 }
