@@ -40,7 +40,7 @@ async function keep(config: Settings, verb: string, name: string | undefined): P
   } else if (verb === 'restore' && name !== undefined) {
     const backup = await load(sourceOf(name, place));
     log.info(
-      { time: backup.time, revision: backup.revision, objects: backup.items.length },
+      { taken: backup.time, revision: backup.revision, objects: backup.items.length },
       'the backup is whole',
     );
     await restoreStore(config, backup, { log, signal });
