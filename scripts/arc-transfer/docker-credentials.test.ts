@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { dockerCredentials } from './docker-credentials.ts';
+import { dockerCredentials, dockerLogins } from './docker-credentials.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -19,11 +19,11 @@ const credentials = (host: string) =>
   dockerCredentials(host, { DOCKER_CONFIG: folder, PATH: `${folder}:${process.env.PATH}` });
 
 /** A credential helper that knows what `cases`, branches of a shell's `case` over the host, say. */
-async function helper(name: string, cases: string): Promise<void> {
+async function helper(name: string, cases: string, list = '{}'): Promise<void> {
   const file = path.join(folder, `docker-credential-${name}`);
   await writeFile(
     file,
-    `#!/bin/sh\n[ "$1" = get ] || exit 9\nread -r host\ncase "$host" in\n${cases}\nesac\n`,
+    `#!/bin/sh\n[ "$1" = list ] && { echo '${list}'; exit; }\n[ "$1" = get ] || exit 9\nread -r host\ncase "$host" in\n${cases}\nesac\n`,
   );
   await chmod(file, 0o755);
 }
@@ -54,6 +54,30 @@ describe('the credentials of docker login', () => {
     const auths = { 'https://index.docker.io/v1/': { identitytoken: 'refresh' } };
     expect(await credentials('docker.io')).toEqual({ dockerConfigJson: JSON.stringify({ auths }) });
     expect(await credentials('other.io')).toBeUndefined();
+  });
+
+  it('are those of each registry of a chart, from the file and from helpers', async () => {
+    await helper(
+      'all',
+      `r.io) echo '{"Username":"bob","Secret":"hunter22"}';;\nquay.io) echo '{"Username":"eve","Secret":"s3"}';;\n${notFound}`,
+      '{"https://r.io":"bob","https://quay.io/":"eve","https://private.com":"x"}',
+    );
+    const entry = { auth: 'Ym9iOng=' };
+    await config({ credsStore: 'all', auths: { 'file.io': entry } });
+    const logins = async (...hosts: string[]) => {
+      const env = { DOCKER_CONFIG: folder, PATH: `${folder}:${process.env.PATH}` };
+      const found = await dockerLogins(hosts, env);
+      return found && 'dockerConfigJson' in found ? JSON.parse(found.dockerConfigJson).auths : found;
+    };
+    const bob = { username: 'bob', password: 'hunter22' };
+    expect(await logins('r.io', 'none.io')).toEqual({ 'file.io': entry, 'r.io': bob });
+    expect(await logins('none.io', '*.io')).toMatchObject({
+      'r.io': bob,
+      'quay.io': { username: 'eve', password: 's3' },
+    });
+    expect(await logins('*')).not.toHaveProperty('private.com');
+    await config({});
+    expect(await logins('r.io')).toBeUndefined();
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
-import { type EndpointCredentials, TransferError } from '#shared/transfer';
+import { type EndpointCredentials, matchesGlob, TransferError } from '#shared/transfer';
 
 const configShape = z.object({
   auths: z.record(z.string(), z.unknown()).optional(),
@@ -17,15 +17,62 @@ const helperLimitMs = 30_000;
 const helperLimitBytes = 64 * 1024;
 /** The name that docker itself has for Docker Hub in its configuration. */
 const hubKey = 'https://index.docker.io/v1/';
+/** The user name of a helper's answer that is an identity token. */
+const tokenUser = '<token>';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The credentials for a registry that `docker login`, `crane auth login` and others have left: from the credential helper that
+ * Returns the credentials for a registry that `docker login`, `crane auth login` and others have left: from the credential helper that
  * `config.json` names, else from the file itself. Undefined without any. Rejects with a config TransferError that quotes no secret.
  */
 export async function dockerCredentials(
   host: string,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): Promise<EndpointCredentials | undefined> {
+  const config = await readConfig(env);
+  if (config === undefined) return undefined;
+  const { auths, text } = config;
+  const helper = helperFor(host, config);
+  const asked = helper === undefined ? undefined : await askHelper(helper, keyOf(host), env);
+  if (asked !== undefined) {
+    const { username, password } = asked;
+    return username === tokenUser
+      ? { dockerConfigJson: JSON.stringify(configOf([asked])) }
+      : { username, password };
+  }
+  return auths === undefined ? undefined : { dockerConfigJson: text };
+}
+
+/**
+ * Returns what `docker login` has left for several registries, as one docker configuration: that of the file, and what credential helpers hold
+ * for `hosts`, in which `*` stands for any characters. Each registry gets its own entry. Undefined without any login.
+ */
+export async function dockerLogins(
+  hosts: readonly string[],
+  env: Environment,
+): Promise<EndpointCredentials | undefined> {
+  const config = await readConfig(env);
+  if (config === undefined) return undefined;
+  const { auths = {}, credHelpers = {}, credsStore } = config;
+  const stored = credsStore && hosts.some(isPattern) ? await listOf(credsStore, env) : [];
+  const known = [...Object.keys(credHelpers), ...stored].map(hostOf);
+  const wanted = new Set(
+    hosts.flatMap((host) => (isPattern(host) ? known.filter((each) => matchesGlob(host, each)) : [host])),
+  );
+  const asked = await Promise.all(
+    [...wanted].map(async (host) => {
+      const helper = helperFor(host, config);
+      return helper === undefined ? undefined : askHelper(helper, keyOf(host), env);
+    }),
+  );
+  const all = { ...auths, ...configOf(asked.filter((each) => each !== undefined)).auths };
+  return Object.keys(all).length === 0 ? undefined : { dockerConfigJson: JSON.stringify({ auths: all }) };
+}
+
+type Config = z.infer<typeof configShape> & { text: string };
+
+async function readConfig(env: Environment): Promise<Config | undefined> {
   const file = path.join(env.DOCKER_CONFIG ?? path.join(env.HOME ?? os.homedir(), '.docker'), 'config.json');
   const text = await readFile(file, 'utf8').catch((caught: NodeJS.ErrnoException) => {
     if (caught.code === 'ENOENT') return undefined;
@@ -33,17 +80,28 @@ export async function dockerCredentials(
   });
   if (text === undefined) return undefined;
   const config = configShape.safeParse(parsed(text));
-  if (!config.success)
-    throw new TransferError(
-      'config',
-      `${file} is not a docker configuration: correct it, or set DOCKER_CONFIG to another folder.`,
-    );
-  const { auths, credsStore, credHelpers } = config.data;
-  const key = /^(?:index\.|registry-1\.)?docker\.io$/.test(host) ? hubKey : host;
-  const helper = credHelpers?.[host] ?? credHelpers?.[key] ?? credsStore;
-  const asked = helper === undefined ? undefined : await askHelper(helper, key, env);
-  if (asked !== undefined) return asked;
-  return auths === undefined ? undefined : { dockerConfigJson: text };
+  if (config.success) return { ...config.data, text };
+  throw new TransferError(
+    'config',
+    `${file} is not a docker configuration: correct it, or set DOCKER_CONFIG to another folder.`,
+  );
+}
+
+function helperFor(host: string, { credHelpers, credsStore }: Config): string | undefined {
+  return credHelpers?.[host] ?? credHelpers?.[keyOf(host)] ?? credsStore;
+}
+
+function keyOf(host: string): string {
+  return /^(?:index\.|registry-1\.)?docker\.io$/.test(host) ? hubKey : host;
+}
+
+/** The registry of a key: helpers list some with scheme and path. */
+function hostOf(key: string): string {
+  return key === hubKey ? 'docker.io' : key.replace(/^https?:\/\//, '').replace(/\/.*$/, '');
+}
+
+function isPattern(host: string): boolean {
+  return host.includes('*');
 }
 
 function parsed(text: string): unknown {
@@ -55,12 +113,43 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Runs `docker-credential-<helper> get` (docker/docker-credential-helpers). Undefined: it has none for this registry. */
-async function askHelper(
+interface Login {
+  key: string;
+  username: string;
+  password: string;
+}
+
+/** The logins as docker keeps them in its file. A helper that holds an identity token says so by the user name. */
+function configOf(logins: readonly Login[]): { auths: Record<string, object> } {
+  const entries = logins.map(({ key, username, password }) => [
+    key,
+    username === tokenUser ? { identitytoken: password } : { username, password },
+  ]);
+  return { auths: Object.fromEntries(entries) };
+}
+
+/** Returns what a helper holds for a registry; undefined: nothing. */
+async function askHelper(helper: string, key: string, env: Environment): Promise<Login | undefined> {
+  const answer = helperAnswer.safeParse(parsed((await runHelper(helper, 'get', key, env)) ?? ''));
+  if (!answer.success) return undefined;
+  return { key, username: answer.data.Username, password: answer.data.Secret };
+}
+
+/** Returns the keys of all registries for which a helper holds something. */
+async function listOf(helper: string, env: Environment): Promise<string[]> {
+  const answer = z
+    .record(z.string(), z.string())
+    .safeParse(parsed((await runHelper(helper, 'list', '', env)) ?? ''));
+  return answer.success ? Object.keys(answer.data) : [];
+}
+
+/** Runs `docker-credential-<helper> VERB` (docker/docker-credential-helpers). Undefined: it has nothing for this registry. */
+async function runHelper(
   helper: string,
-  key: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<EndpointCredentials | undefined> {
+  verb: 'get' | 'list',
+  input: string,
+  env: Environment,
+): Promise<string | undefined> {
   if (!helperForm.test(helper))
     throw new TransferError(
       'config',
@@ -69,23 +158,20 @@ async function askHelper(
   const program = `docker-credential-${helper}`;
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   const options = { env, timeout: helperLimitMs, maxBuffer: helperLimitBytes };
-  const child = execFile(program, ['get'], options, (error, stdout) => {
+  const child = execFile(program, [verb], options, (error, stdout) => {
     if (!error) return resolve(stdout);
     // All helpers say it on stdout, in these words.
     if (stdout.includes('credentials not found')) return resolve(undefined);
     const why = error.code === 'ENOENT' ? 'it is not in PATH' : `it failed (${error.code ?? error.signal})`;
+    const where = input === '' ? '' : ` for ${input}`;
     reject(
       new TransferError(
         'config',
-        `The credential helper ${program} of the docker configuration cannot be used for ${key}: ${why}.`,
+        `The credential helper ${program} of the docker configuration cannot be used${where}: ${why}.`,
       ),
     );
   });
   // A helper that does not read breaks the pipe: its exit tells more.
-  child.stdin?.on('error', () => undefined).end(key);
-  const answer = helperAnswer.safeParse(parsed((await promise) ?? ''));
-  if (!answer.success) return undefined;
-  const { Username: username, Secret: password } = answer.data;
-  if (username !== '<token>') return { username, password };
-  return { dockerConfigJson: JSON.stringify({ auths: { [key]: { identitytoken: password } } }) };
+  child.stdin?.on('error', () => undefined).end(input);
+  return promise;
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Job, JobEndpoint } from '#shared/domain';
 import { type CopyOptions, formatReference, isDigest, parseImageName, TransferError } from '#shared/transfer';
 import { dockerCertificates } from './docker-certificates.ts';
-import { dockerCredentials } from './docker-credentials.ts';
+import { dockerCredentials, dockerLogins } from './docker-credentials.ts';
 import { speaksTls } from './loopback-tls.ts';
 import { type Place, parsePlace } from './place.ts';
 import { type Selection, selected } from './selection.ts';
@@ -204,7 +204,7 @@ async function endpoint(
   options: JobOptions,
   env: Environment,
 ): Promise<JobEndpoint> {
-  const credentials = await credentialsOf(place, options, env);
+  const credentials = await credentialsOf(side, place, options, env);
   const remoteURL = await remoteURLOf(place, options, env);
   const { type, host } = place;
   // Registries of images are read from: nothing is sent to where a destination leads for their sake.
@@ -236,12 +236,16 @@ async function remoteURLOf(place: Place, options: JobOptions, env: Environment):
   return maySpeakTls && (await speaksTls(given)) ? given.replace(/^http:/, 'https:') : given;
 }
 
-/** What docker login left for registries, and the variables that every tool of AWS takes for S3. */
+/** What docker login left for registries, those of a chart's images included, and the variables that every tool of AWS takes for S3. */
 async function credentialsOf(
+  side: 'source' | 'destination',
   { type, host }: Place,
   options: JobOptions,
   env: Environment,
 ): Promise<JobEndpoint['credentials']> {
+  const { withImages, imageRegistry = [] } = options;
+  if (side === 'source' && withImages)
+    return dockerLogins([...(host === undefined ? [] : [host]), ...imageRegistry], env);
   if (type === 'oci') return host === undefined ? undefined : dockerCredentials(host, env);
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = env;
   const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;

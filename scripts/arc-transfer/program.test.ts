@@ -96,6 +96,23 @@ describe('arc-transfer', () => {
     expect(destination.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
   });
 
+  it("uses docker's login for the registry of a chart's images, and says where to log in", async () => {
+    const values = `image: ${source.host}/team/app:1.0\n`;
+    const packed = await packChart({ 'Chart.yaml': chartYaml('demo', '1.2.3'), 'values.yaml': values });
+    const index = 'entries: { demo: [{ name: demo, version: 1.2.3, urls: [demo.tgz] }] }\n';
+    const web = await startWebServer();
+    web.files.set('/index.yaml', { bytes: Buffer.from(index), mediaType: 'text/yaml' });
+    web.files.set('/demo.tgz', { bytes: packed, mediaType: 'application/gzip' });
+    const { host } = new URL(web.url);
+    const copy = `copy helm+http://${host}/demo:1.2.3 DST/mirror/ --with-images --image-registry SRC`;
+    const refused = await transfer(copy, { env: { DOCKER_CONFIG: '/nowhere' } });
+    expect(refused.exitCode).toBe(13);
+    expect(refused.stderr).toContain(`docker login ${source.host}\n`);
+    expect(await transfer(copy)).toMatchObject({ exitCode: 0 });
+    await web.close();
+    expect(destination.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
+  });
+
   it.each([
     ['copy SRC/team/app:1.0 DST/m/ --newest 3', /names a tag or a digest, beside what is selected/],
     [

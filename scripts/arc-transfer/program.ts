@@ -259,7 +259,12 @@ function forPeople(text: string): string {
 }
 
 function advice({ reason, message }: TransferError): string {
-  if (reason === 'auth') return '\nLog in first, for example with: docker login HOST';
+  // Of a chart's images the message names each registry that refused.
+  const hosts = reason === 'auth' ? [...message.matchAll(/Registry (\S+) answered 401/g)] : [];
+  if (hosts.length > 0) {
+    const commands = [...new Set(hosts.map(([, host]) => `docker login ${host}`))];
+    return `\nLog in first, for example with: ${commands.join('; ')}`;
+  }
   if (/spec\.tls|plainHTTP/.test(message))
     return '\nHere: --ca FILE trusts certificate authorities, --plain-http speaks HTTP without TLS.';
   return '';
