@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
@@ -72,8 +72,47 @@ export async function dockerLogins(
 
 type Config = z.infer<typeof configShape> & { text: string };
 
+/**
+ * Keeps a login where docker does: in the credential helper of the registry, else in `config.json`. Resolves with that place, for people. Rejects
+ * with a config TransferError that quotes no secret.
+ */
+export async function storeLogin(
+  { host, username, password }: { host: string; username: string; password: string },
+  env: Environment,
+): Promise<string> {
+  const config = await readConfig(env);
+  const helper = config && helperFor(host, config);
+  const key = keyOf(host);
+  if (helper !== undefined) {
+    await runHelper(
+      helper,
+      'store',
+      JSON.stringify({ ServerURL: key, Username: username, Secret: password }),
+      env,
+    );
+    return `docker-credential-${helper}`;
+  }
+  const file = configFile(env);
+  const whole = config === undefined ? {} : (parsed(config.text) as Record<string, unknown>);
+  const auth = Buffer.from(`${username}:${password}`).toString('base64');
+  const text = JSON.stringify({ ...whole, auths: { ...config?.auths, [key]: { auth } } }, null, '\t');
+  try {
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    // Another program may read it meanwhile.
+    await writeFile(`${file}.${process.pid}`, text, { mode: 0o600 });
+    await rename(`${file}.${process.pid}`, file);
+  } catch (caught) {
+    throw new TransferError('config', `Cannot write ${file}: ${(caught as Error).message}.`);
+  }
+  return file;
+}
+
+function configFile(env: Environment): string {
+  return path.join(env.DOCKER_CONFIG ?? path.join(env.HOME ?? os.homedir(), '.docker'), 'config.json');
+}
+
 async function readConfig(env: Environment): Promise<Config | undefined> {
-  const file = path.join(env.DOCKER_CONFIG ?? path.join(env.HOME ?? os.homedir(), '.docker'), 'config.json');
+  const file = configFile(env);
   const text = await readFile(file, 'utf8').catch((caught: NodeJS.ErrnoException) => {
     if (caught.code === 'ENOENT') return undefined;
     throw new TransferError('config', `Cannot read ${file}: ${caught.message}.`);
@@ -146,7 +185,7 @@ async function listOf(helper: string, env: Environment): Promise<string[]> {
 /** Runs `docker-credential-<helper> VERB` (docker/docker-credential-helpers). Undefined: it has nothing for this registry. */
 async function runHelper(
   helper: string,
-  verb: 'get' | 'list',
+  verb: 'get' | 'list' | 'store',
   input: string,
   env: Environment,
 ): Promise<string | undefined> {
@@ -163,7 +202,7 @@ async function runHelper(
     // All helpers say it on stdout, in these words.
     if (stdout.includes('credentials not found')) return resolve(undefined);
     const why = error.code === 'ENOENT' ? 'it is not in PATH' : `it failed (${error.code ?? error.signal})`;
-    const where = input === '' ? '' : ` for ${input}`;
+    const where = verb === 'get' ? ` for ${input}` : '';
     reject(
       new TransferError(
         'config',

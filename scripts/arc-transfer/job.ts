@@ -114,6 +114,16 @@ export async function makeDestination(
   };
 }
 
+/** A place that is only looked at, with how its server is reached. Rejects with a config TransferError. */
+export async function makePlace(
+  text: string,
+  options: JobOptions,
+  env: Environment,
+): Promise<{ place: Place; endpoint: JobEndpoint }> {
+  const place = parsePlace(text);
+  return { place, endpoint: await endpoint('source', place, options, env) };
+}
+
 function parseSource(from: string): Place {
   const source = parsePlace(from);
   if (source.name !== undefined || source.type === 'oci-layout' || fileTypes.has(source.type)) return source;

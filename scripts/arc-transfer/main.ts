@@ -17,7 +17,13 @@ for (const stream of [stdout, stderr])
     if (error.code !== 'EPIPE') throw error;
     process.exit(141);
   });
-const exitCode = await run(process.argv.slice(2), { stdout, stderr, env, signal: stop.signal });
+const exitCode = await run(process.argv.slice(2), {
+  ...{ stdout, stderr, env, signal: stop.signal },
+  // Node opens the standard input when it is looked at.
+  get stdin() {
+    return process.stdin;
+  },
+});
 // What is written to a pipe may still be on its way.
 await Promise.all([stdout, stderr].map((stream) => new Promise((done) => stream.write('', done))));
 process.exit(exitCode);

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { digestOf } from '#shared/transfer';
@@ -34,7 +35,7 @@ afterEach(async () => {
 
 async function transfer(
   command: string,
-  { isTTY = false, env = {}, signal = new AbortController().signal } = {},
+  { isTTY = false, env = {}, input = '', signal = new AbortController().signal } = {},
 ) {
   let [stdout, stderr] = ['', ''];
   const exitCode = await run(
@@ -42,6 +43,7 @@ async function transfer(
     {
       stdout: { write: (text: string) => (stdout += text) },
       stderr: { isTTY, columns: 100, write: (text: string) => (stderr += text) },
+      stdin: Readable.from([input]),
       env: { DOCKER_CONFIG: folder, TMPDIR: folder, ...env },
       signal,
     },
@@ -107,7 +109,7 @@ describe('arc-transfer', () => {
     const copy = `copy helm+http://${host}/demo:1.2.3 DST/mirror/ --with-images --image-registry SRC`;
     const refused = await transfer(copy, { env: { DOCKER_CONFIG: '/nowhere' } });
     expect(refused.exitCode).toBe(13);
-    expect(refused.stderr).toContain(`docker login ${source.host}\n`);
+    expect(refused.stderr).toContain(`arc-transfer login ${source.host} -u NAME\n`);
     expect(await transfer(copy)).toMatchObject({ exitCode: 0 });
     await web.close();
     expect(destination.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
@@ -307,8 +309,49 @@ describe('arc-transfer', () => {
       env: { DOCKER_CONFIG: '/nowhere' },
     });
     expect(exitCode).toBe(13);
-    expect(stderr).toContain('docker login');
-    expect(stderr).not.toMatch(/Endpoint "/);
+    expect(stderr).toContain(`arc-transfer login ${source.host} -u NAME\n`);
+    expect(stderr).not.toMatch(/Endpoint|Secret|HOST/);
+  });
+
+  it('lists tags as versions, and shows what an artifact is made of', async () => {
+    for (const tag of ['1.10', '1.9']) await seedImage(source, 'team/app', tag, { signature: false });
+    const { exitCode, stdout } = await transfer('tags SRC/team/app');
+    expect([exitCode, stdout.split('\n').filter((tag) => tag.startsWith('1'))]).toEqual([
+      0,
+      ['1.0', '1.9', '1.10'],
+    ]);
+    const shown = await transfer('inspect SRC/team/app:1.0');
+    expect(shown.stdout).toMatch(
+      /^sha256:\w{64}\napplication\/vnd\.oci\.image\.index\S+, .*KiB\nlinux\/amd64 +sha256:\w+ .*\n(.*\n)*referrer \S+ sha256:/,
+    );
+    const whole = JSON.parse((await transfer('inspect SRC/team/app:1.0 --json')).stdout);
+    expect(whole).toMatchObject({ digest, platforms: [{ platform: 'linux/amd64' }, {}], referrers: [{}] });
+    expect(await transfer('inspect SRC/team/app:none')).toMatchObject({ exitCode: 11 });
+    expect(await transfer('tags SRC/team/app:1.0')).toMatchObject({ exitCode: 14 });
+    expect(await transfer('inspect https://SRC/file')).toMatchObject({ exitCode: 14 });
+  });
+
+  it('keeps a login that other tools of registries find, beside what is there', async () => {
+    const env = { DOCKER_CONFIG: path.join(folder, 'new', 'docker') };
+    const login = `login SRC -u ${account.username} --password-stdin`;
+    const kept = await transfer(login, { env, input: `${account.password}\n` });
+    expect(kept).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('not tried') });
+    expect((await stat(path.join(env.DOCKER_CONFIG, 'config.json'))).mode & 0o777).toBe(0o600);
+    expect(
+      await transfer('login other.localhost:1 -u eve --password-stdin', { env, input: 'x' }),
+    ).toMatchObject({
+      exitCode: 10,
+      stderr: expect.stringContaining('nothing is kept'),
+    });
+    expect(await transfer('tags SRC/team/app', { env })).toMatchObject({ exitCode: 0 });
+    expect(await transfer('login SRC/team -u eve --password-stdin', { input: 'x' })).toMatchObject({
+      exitCode: 14,
+    });
+    expect(await transfer('login SRC -u eve')).toMatchObject({ exitCode: 14 });
+  });
+
+  it('says its version', async () => {
+    expect((await transfer('--version')).stdout).toMatch(/^\d+\.\d+\.\d+/);
   });
 
   it('ends with 130 when it is interrupted', async () => {

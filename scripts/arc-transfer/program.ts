@@ -20,6 +20,7 @@ import {
   policyPlace,
   verifyFileJob,
 } from '../../functions/transfer-worker/index.ts';
+import { clientVersion } from '../arcctl/core/version.ts';
 import { addBundleCommands } from './bundle-commands.ts';
 import {
   connecting,
@@ -30,6 +31,8 @@ import {
   trusting,
   verifyOption,
 } from './job.ts';
+import { loginCommand } from './login.ts';
+import { addLookCommands } from './look-commands.ts';
 import { filtering, selecting } from './selection.ts';
 import { optionsOf, print, type Terminal, withProgress } from './terminal.ts';
 
@@ -87,6 +90,7 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
   const { stdout, stderr } = terminal;
   const program = new Command('arc-transfer')
     .description('Move images, charts and files by digest, with their signatures and SBOMs.')
+    .version(clientVersion(), '-V, --version', 'print the version of arc-transfer')
     .addHelpText('after', places)
     .helpCommand('help [command]', 'show the help of a command')
     .showHelpAfterError('Run "arc-transfer --help" for what there is.')
@@ -122,6 +126,9 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
     .option(...reportsOption);
   add('verify', 'check that DST has all of SRC, under its tag', verify);
   addBundleCommands(program, terminal, secrets);
+  const make = (name: string) => new Command(name).copyInheritedSettings(program);
+  addLookCommands((command) => program.addCommand(command), make, terminal, secrets);
+  program.addCommand(loginCommand(make('login'), terminal, secrets));
   return program;
 }
 
@@ -255,6 +262,8 @@ function forPeople(text: string): string {
     .replace(/spec\.redirectHosts/g, '--redirect-host')
     .replaceAll('spec.tags', 'what is selected')
     .replace(/remoteURL of Endpoint "([^"]*)"/g, 'the address $1')
+    .replace(/: it names no Secret \(spec\.secretRef\)/g, '')
+    .replace(/: check the Secret of Endpoint "[^"]*", and that/g, ': check that')
     .replace(/Endpoint "([^"]*)"/g, 'registry $1');
 }
 
@@ -262,7 +271,7 @@ function advice({ reason, message }: TransferError): string {
   // Of a chart's images the message names each registry that refused.
   const hosts = reason === 'auth' ? [...message.matchAll(/Registry (\S+) answered 401/g)] : [];
   if (hosts.length > 0) {
-    const commands = [...new Set(hosts.map(([, host]) => `docker login ${host}`))];
+    const commands = [...new Set(hosts.map(([, host]) => `arc-transfer login ${host} -u NAME`))];
     return `\nLog in first, for example with: ${commands.join('; ')}`;
   }
   if (/spec\.tls|plainHTTP/.test(message))

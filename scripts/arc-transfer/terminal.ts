@@ -7,6 +7,8 @@ import { type Output, progressLine } from './progress-line.ts';
 export interface Terminal {
   stdout: Output;
   stderr: Output;
+  /** For passwords. */
+  stdin?: NodeJS.ReadableStream & { isTTY?: boolean };
   env: Readonly<Record<string, string | undefined>>;
   /** Aborted by Ctrl-C and SIGTERM. */
   signal: AbortSignal;
