@@ -203,5 +203,6 @@ export { parseDuration } from './values/duration.ts';
 export { giveNamespace } from './values/give-namespace.ts';
 export { textDigest } from './values/hash.ts';
 export { defaultRerunsPerMinute, longestObjectName } from './values/limits.ts';
+export { createLineMasker } from './values/mask.ts';
 export { parseQuantity } from './values/quantity.ts';
 export { cut } from './values/text.ts';

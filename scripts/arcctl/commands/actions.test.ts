@@ -82,6 +82,18 @@ describe.each(['force', 'retry', 'cancel'])('%s --all', (verb) => {
   });
 });
 
+it('says of a retry that there is nothing to retry', async () => {
+  const { metadata } = (await api.admin.get(orders, { namespace: 'default', name: 'c' })) ?? {};
+  const status = { status: { phase: 'Succeeded', observedGeneration: metadata?.generation ?? 0 } };
+  await api.admin.mergePatch(orders, { namespace: 'default', name: 'c' }, status, { subresource: 'status' });
+  const { printed, notes } = await run({ isTerminal: true }, 'retry', 'b', 'c', '-n', 'default');
+  expect(printed).toEqual([
+    expect.stringMatching(/\/b retry requested$/),
+    expect.stringMatching(/\/c has succeeded, there is nothing to retry: force runs it again$/),
+  ]);
+  expect(notes).toEqual(['Follow it with: arcctl watch b -n default']);
+});
+
 it('suspend --all does not ask', async () => {
   expect((await run({}, 'suspend', '--all')).printed).toHaveLength(3);
 });

@@ -128,12 +128,16 @@ async function actOnAll(
   format: Format | undefined,
 ): Promise<void> {
   const answers: unknown[] = [];
+  const done: Target[] = [];
   const patience = { leftMs: mostWaitMs };
   // One after the other: when one is refused, those before it have been printed.
   for (const [at, { kind, name }] of targets.entries()) {
     const act = () => action.act(cluster, kind, { namespace: cluster.namespace, name }, io.signal);
-    answers.push(await actPatiently(io, act, targets.slice(at), patience));
-    if (format === undefined) io.line(`${fullName(kind, name)} ${action.done}`);
+    const answer = await actPatiently(io, act, targets.slice(at), patience);
+    answers.push(answer);
+    const unneeded = action.unneeded?.(answer);
+    if (unneeded === undefined) done.push({ kind, name });
+    if (format === undefined) io.line(`${fullName(kind, name)} ${unneeded ?? action.done}`);
     if (format === 'name') io.line(fullName(kind, name));
   }
   if (format === 'json' || format === 'yaml')
@@ -142,9 +146,9 @@ async function actOnAll(
       format,
       answers.length === 1 ? answers[0] : { apiVersion: 'v1', kind: 'List', items: answers },
     );
-  const [first] = targets;
+  const [first] = done;
   if (io.isTerminal && format === undefined && first?.kind === orders)
-    io.note(`Follow it with: arcctl watch ${first.name} -n ${cluster.namespace}`);
+    io.note(`Follow it with: ${cluster.hint(`watch ${first.name}`)}`);
 }
 
 /** Acts on the first target of `left`, and retries after the delay that a 429 asks for, within the wait that is left in `patience`. */

@@ -57,7 +57,7 @@ export function createCommand(io: Io): Command {
         if (format === 'json' || format === 'yaml') return printValue(io, format, created);
         io.line(format === 'name' ? name : `${name} created${options.dryRun ? ' (dry run)' : ''}`);
         if (format === undefined && !options.dryRun)
-          io.note(`Follow it with: arcctl watch ${drafted.order.metadata.name} -n ${cluster.namespace}`);
+          io.note(`Follow it with: ${cluster.hint(`watch ${drafted.order.metadata.name}`)}`);
       },
     );
 }

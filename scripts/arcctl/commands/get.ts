@@ -67,7 +67,7 @@ async function get(io: Io, cluster: Cluster, request: Request): Promise<void> {
     const isSingle = names.length === 1;
     if (found.length > 0) await printValue(io, format, isSingle ? found[0] : listOf(found, names.length > 0));
   } else {
-    printRows(io, request, found.map(tableOf));
+    printRows(io, cluster, request, found.map(tableOf));
   }
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
@@ -152,7 +152,12 @@ function cellText(value: unknown): string {
   return value === undefined || value === null || value === '' ? '<none>' : String(value);
 }
 
-function printRows(io: Io, { kind, names, namespace, format }: Request, answers: readonly Table[]): void {
+function printRows(
+  io: Io,
+  cluster: Cluster,
+  { kind, names, namespace, format }: Request,
+  answers: readonly Table[],
+): void {
   const rows = answers.flatMap((table) => table.rows);
   if (format === 'name') {
     for (const { name } of rows) io.line(fullName(kind, name));
@@ -160,7 +165,7 @@ function printRows(io: Io, { kind, names, namespace, format }: Request, answers:
   }
   if (rows.length === 0) {
     // Names that are not there, and lists that were refused, are failures and said as such.
-    if (names.length === 0 && answers.length > 0) io.note(nothingFound(kind, namespace));
+    if (names.length === 0 && answers.length > 0) io.note(nothingFound(kind, namespace, cluster));
     return;
   }
   const columns = answers[0]?.columns ?? [];
@@ -177,9 +182,9 @@ function printRows(io: Io, { kind, names, namespace, format }: Request, answers:
   );
 }
 
-function nothingFound(kind: Kind, namespace: string | undefined): string {
+function nothingFound(kind: Kind, namespace: string | undefined, cluster: Cluster): string {
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
   if (kind.kind !== 'Order') return `No ${kind.plural} found${where}.`;
   const elsewhere = namespace === undefined ? '' : ', or look in all namespaces with -A';
-  return `No orders found${where}. Make one with "arcctl create"${elsewhere}.`;
+  return `No orders found${where}. Make one with "${cluster.hint('create')}"${elsewhere}.`;
 }

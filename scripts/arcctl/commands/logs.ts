@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { ArcError, printable, printableLines } from '#shared/base/errors';
-import type { Order } from '#shared/domain';
+import { createLineMasker, type Order } from '#shared/domain';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { logLines } from '../core/log-stream.ts';
@@ -55,7 +55,10 @@ export function logsCommand(io: Io): Command {
         const log = { container, follow, ...(tailLines !== undefined && { tailLines }) };
         // A worker may be silent for long.
         const opened = () => follow && io.note(`${artifact}: following the log of pod ${pod}`);
-        for await (const line of logLines(cluster, pod, log, io.signal, opened)) print(artifact, line);
+        // A log may be shown where other people read than may read Secrets, as messages are.
+        const masked = createLineMasker();
+        for await (const line of logLines(cluster, pod, log, io.signal, opened))
+          print(artifact, masked(line));
       };
       if (options.follow) await followAll(io, cluster, order, { wanted, copy });
       else await printAll(io, cluster, order, { wanted, copy });
@@ -123,10 +126,11 @@ async function followAll(io: Io, cluster: Cluster, order: Order, { wanted, copy 
     signal: io.signal,
   });
   await Promise.all(copies);
-  if (copies.length === 0 && !io.signal.aborted) io.note(nothingFollowed(order.metadata.name, last));
-}
-
-function nothingFollowed(name: string, order: Order | undefined): string {
-  if (!order) return `Order ${name} was deleted`;
-  return `no log to follow: Order ${name} is ${order.status?.phase}; look with "arcctl tree ${name}"`;
+  if (copies.length > 0 || io.signal.aborted) return;
+  const { name } = order.metadata;
+  io.note(
+    last
+      ? `no log to follow: Order ${name} is ${last.status?.phase}; look with "${cluster.hint(`tree ${name}`)}"`
+      : `Order ${name} was deleted`,
+  );
 }

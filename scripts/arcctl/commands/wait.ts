@@ -57,7 +57,8 @@ function askedOf(words: readonly string[]) {
 type Request = ReturnType<typeof parseAsked> &
   Pick<WaitOptions, 'selector'> & { goal: Goal; timeoutMs: number };
 
-async function wait(io: Io, { api, namespace }: Cluster, request: Request): Promise<void> {
+async function wait(io: Io, cluster: Cluster, request: Request): Promise<void> {
+  const { api, namespace } = cluster;
   const { kind, names, goal, timeoutMs } = request;
   await using follower = createFollower(api, io.signal, io.note);
   const openings = createOpenings();
@@ -75,14 +76,14 @@ async function wait(io: Io, { api, namespace }: Cluster, request: Request): Prom
       open = open.filter((name) => {
         const object = present.get(name);
         const verdict = verdictOf(goal, object, openings);
-        if (verdict !== 'open') settle(io, { name: fullName(kind, name), object, verdict });
+        if (verdict !== 'open') settle(io, cluster, { name: fullName(kind, name), object, verdict });
         return verdict === 'open';
       });
       if (open.length === 0) return;
     }
     // Without any time it has looked once.
     if (performance.now() >= deadline && (seen.synced || timeoutMs > 0))
-      throw tooLate(open ?? names, request);
+      throw tooLate(open ?? names, request, cluster);
   }
 }
 
@@ -94,15 +95,19 @@ function selectionOf({ kind, names, selector }: Request, namespace: string): Sel
   };
 }
 
-function tooLate(open: readonly string[], { kind, timeoutMs }: Request): Failure {
+function tooLate(open: readonly string[], { kind, timeoutMs }: Request, cluster: Cluster): Failure {
   const names = open.map((name) => fullName(kind, name)).join(', ') || kind.plural;
   return new Failure(
     exitCodes.timeout,
-    `${names}: not yet after ${timeoutMs / 1000} s; see why with "arcctl tree"`,
+    `${names}: not yet after ${timeoutMs / 1000} s; see why with "${cluster.hint(kind === orders && open.length === 1 ? `tree ${open[0]}` : 'tree')}"`,
   );
 }
 
-function settle(io: Io, found: { name: string; object: KubeObject | undefined; verdict: Verdict }): void {
+function settle(
+  io: Io,
+  cluster: Cluster,
+  found: { name: string; object: KubeObject | undefined; verdict: Verdict },
+): void {
   const { name, object, verdict } = found;
   if (verdict === 'met') {
     io.line(`${name} condition met`);
@@ -115,6 +120,6 @@ function settle(io: Io, found: { name: string; object: KubeObject | undefined; v
     status.phase === 'Cancelled' ? ['Take the cancel back', 'resume'] : ['Mend the cause, then', 'retry'];
   throw new Failure(
     exitCodes.no,
-    `${name} has ended otherwise, it is ${status.phase}${why}\n${what}: arcctl ${verb} ${object.metadata.name}`,
+    `${name} has ended otherwise, it is ${status.phase}${why}\n${what}: ${cluster.hint(`${verb} ${object.metadata.name}`)}`,
   );
 }

@@ -38,7 +38,7 @@ export function watchCommand(io: Io): Command {
       if (failed.length > 0)
         throw new Failure(
           exitCodes.no,
-          `${failed.join(', ')} did not arrive: look with "arcctl tree", and try again with "arcctl retry"`,
+          `${failed.join(', ')} did not arrive: look with "${cluster.hint(`tree ${failed[0]}`)}", and try again with "${cluster.hint(`retry ${failed.join(' ')}`)}"`,
         );
     });
 }
@@ -51,7 +51,7 @@ async function follow(
   { selector, allNamespaces }: WatchOptions,
 ): Promise<string[]> {
   await using follower = createFollower(api, io.signal, io.note);
-  const place = allNamespaces && named.length === 0 ? {} : { namespace };
+  const place: { namespace?: string } = allNamespaces && named.length === 0 ? {} : { namespace };
   const uids = named.map(uidOf);
   const [only] = named;
   const isOne = only !== undefined && named.length === 1;
@@ -68,17 +68,36 @@ async function follow(
   const children = follower.follow(artifactWorkflows, { ...place, labelSelector });
   const draw = createDrawing(io, isOne);
   const standing = (order: Order) => standingOf(order, openings.has(order));
+  const nothing = onceOnly(() => io.note(nothingYet(place.namespace, selector)));
   // What stands still gets slower: its rates change without news.
   while (await follower.changed(pictureMs, io.isTerminal ? 1000 : undefined)) {
     if (!seen.synced || !children.synced) continue;
     const present = seen.values().filter((order) => uids.length === 0 || uids.includes(uidOf(order)));
     draw(present, children.values());
+    if (present.length === 0 && named.length === 0) nothing.tell();
     if (uids.length === 0 || present.some((order) => standing(order) === 'open')) continue;
     const gone = named.filter((order) => !present.some((each) => uidOf(each) === uidOf(order)));
     const failed = [...present.filter((order) => standing(order) === 'ended badly'), ...gone];
     return failed.map(({ metadata }) => metadata.name);
   }
   return [];
+}
+
+function onceOnly(act: () => void): { tell(): void } {
+  let isDone = false;
+  return {
+    tell() {
+      if (!isDone) act();
+      isDone = true;
+    },
+  };
+}
+
+function nothingYet(namespace: string | undefined, selector: string | undefined): string {
+  const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
+  const which = selector === undefined ? '' : ` with ${selector}`;
+  const elsewhere = namespace === undefined ? '' : ', -A watches all namespaces';
+  return `There are no Orders${which}${where} yet: waiting for one. Ctrl-C ends it${elsewhere}.`;
 }
 
 function uidOf({ metadata }: Order): string {

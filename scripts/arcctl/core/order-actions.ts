@@ -1,3 +1,4 @@
+import { isRecord } from '#shared/base/meta';
 import { artifactWorkflows, orders } from '#shared/domain';
 import { type Key, type Kind, objectPath } from '#shared/kubernetes/client';
 import type { Cluster } from './session.ts';
@@ -11,6 +12,8 @@ export interface OrderAction {
   kinds: readonly Kind[];
   /** All Orders of a namespace are acted on only after a question: what was done to them cannot be taken back. */
   asksForAll: boolean;
+  /** Why there was nothing to do, given what the API answered; undefined where there was. */
+  unneeded?(answer: unknown): string | undefined;
   /** Rejects with what the API answers. */
   act(
     cluster: Pick<Cluster, 'api' | 'transport'>,
@@ -24,7 +27,11 @@ const both = [orders, artifactWorkflows];
 
 /** In the order in which they are offered. */
 export const orderActions: readonly OrderAction[] = [
-  subresource('retry', 'Run what failed, or was stopped or cancelled, again', 'retry requested', both),
+  {
+    ...subresource('retry', 'Run what failed, or was stopped or cancelled, again', 'retry requested', both),
+    unneeded: (answer) =>
+      hasSucceeded(answer) ? 'has succeeded, there is nothing to retry: force runs it again' : undefined,
+  },
   subresource('force', 'Run all artifacts of an Order again, whatever became of them', 'force requested', [
     orders,
   ]),
@@ -37,6 +44,13 @@ export const orderActions: readonly OrderAction[] = [
   patch('suspend', 'Start nothing new; what runs goes on', 'suspended', { suspend: true }),
   patch('resume', 'Take suspend and cancel of an Order back', 'resumed', { suspend: null, cancel: null }),
 ];
+
+/** The phase of an Order that was edited since is that of before the edit. */
+function hasSucceeded(answer: unknown): boolean {
+  if (!isRecord(answer) || !isRecord(answer.status) || !isRecord(answer.metadata)) return false;
+  const { phase, observedGeneration } = answer.status;
+  return phase === 'Succeeded' && observedGeneration === answer.metadata.generation;
+}
 
 function subresource(name: string, description: string, done: string, kinds: readonly Kind[]): OrderAction {
   return {

@@ -8,6 +8,7 @@ import {
   workflows,
 } from '#shared/domain';
 import type { Kind } from '#shared/kubernetes/client';
+import { closest } from './closest.ts';
 import { usage } from './failure.ts';
 
 interface Known {
@@ -38,7 +39,14 @@ export function kindOf(word: string): Kind {
     return [plural, ...names, `${plural}.${group}`].includes(lower);
   });
   if (found) return found.kind;
-  throw usage(`there is no kind ${JSON.stringify(word)}: give one of ${kindNames.join(', ')}`);
+  const similar = closest(
+    lower,
+    known.flatMap(({ kind, names }) => [kind.plural, ...names]),
+  );
+  const hint = similar === undefined ? '' : `did you mean ${similar}? There are`;
+  throw usage(
+    `there is no kind ${JSON.stringify(word)}: ${hint === '' ? 'give one of' : hint} ${kindNames.join(', ')}`,
+  );
 }
 
 /** What is asked for by `KIND [NAME...]`, `KIND/NAME...` or nothing: all Orders. */

@@ -32,6 +32,8 @@ export interface Cluster {
   server: string;
   /** That of `-n`, of the context, or `default`. */
   namespace: string;
+  /** An arcctl command for the same cluster and namespace, to be advised: `retry app` becomes `arcctl retry app -n team`. */
+  hint(words: string): string;
 }
 
 /** Signs in as the options say. Nothing is asked of the cluster yet. */
@@ -59,7 +61,21 @@ export async function connect(io: Io, options: GlobalOptions): Promise<Cluster> 
     transport: createTransport(settings),
     server: access.server,
     namespace: options.namespace ?? access.namespace ?? 'default',
+    hint: (words) => ['arcctl', words, ...givenOptions(options)].join(' '),
   };
+}
+
+/** What chose cluster and namespace, as it is written on a command line; not who acts there. */
+function givenOptions({ namespace, context, kubeconfig }: GlobalOptions): string[] {
+  const given = { '-n': namespace, '--context': context, '--kubeconfig': kubeconfig };
+  return Object.entries(given).flatMap(([option, value]) =>
+    value === undefined ? [] : [`${option} ${quotedWord(value)}`],
+  );
+}
+
+/** As a shell reads it. */
+function quotedWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** The global options as they were given to `command` or before it. */

@@ -62,6 +62,7 @@ beforeAll(async () => {
     transport: createTransport(access),
     server: access.server,
     namespace: 'team',
+    hint: (words) => `arcctl ${words}`,
   };
 });
 afterAll(async () => {

@@ -1,8 +1,19 @@
 import { X509Certificate } from 'node:crypto';
 import { ArcError } from '#shared/base/errors';
 import { isRecord, type KubeObject } from '#shared/base/meta';
-import { apiVersion, conduitNamespace, group, version } from '#shared/domain';
+import { settingsMap } from '#shared/conduit/function-kit';
+import {
+  apiVersion,
+  conduitNamespace,
+  configMaps,
+  group,
+  isSettingKey,
+  parseSettings,
+  settingsTable,
+  version,
+} from '#shared/domain';
 import type { Kind } from '#shared/kubernetes/client';
+import { closest } from '../core/closest.ts';
 import type { Cluster } from '../core/session.ts';
 import { bad, certificateFinding, conditionFinding, type Finding, good, warn } from './findings.ts';
 
@@ -33,6 +44,7 @@ export const clusterChecks: readonly Check[] = [
   { name: 'Broker', run: (cluster, signal) => checkAll(cluster, brokers, 'Broker', signal) },
   { name: 'Triggers', run: (cluster, signal) => checkAll(cluster, triggers, 'Triggers', signal) },
   { name: 'Argo Workflows', run: checkArgo },
+  { name: 'settings', run: checkSettings },
 ];
 
 /** The standalone has these parts in its one process. */
@@ -162,6 +174,24 @@ async function checkArgo(cluster: Cluster, signal: AbortSignal): Promise<Finding
       `kubectl describe -n ${namespace} deployment/${name}`,
     ),
   ];
+}
+
+/** Each setting that has no effect because its name or its value is wrong. */
+async function checkSettings({ api }: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  const found = await api.get(configMaps, settingsMap, signal);
+  const data = found?.data ?? {};
+  const { problems } = parseSettings(data);
+  const { namespace, name } = settingsMap;
+  const fix = `kubectl edit configmap -n ${namespace} ${name}; docs/operating.md lists the settings`;
+  if (problems.length > 0)
+    return problems.map(({ key, message }) => bad(`setting ${key}`, withSimilar(key, message), fix));
+  const set = Object.values(data).filter((text) => text.trim() !== '').length;
+  return [good('settings', set === 0 ? 'none is set' : `${set} set`)];
+}
+
+function withSimilar(key: string, message: string): string {
+  const similar = isSettingKey(key) ? undefined : closest(key, Object.keys(settingsTable));
+  return similar === undefined ? message : `${message}: did you mean ${similar}?`;
 }
 
 /** undefined where the cluster does not know the kind. */

@@ -1,7 +1,7 @@
 /** What `arcctl doctor` found out about one thing. */
 export interface Finding {
   check: string;
-  /** `unknown`: the user may not look. */
+  /** `unknown`: the user may not look, or nobody can tell. */
   state: 'ok' | 'bad' | 'warn' | 'unknown';
   message: string;
   /** The command that mends it. */
@@ -18,6 +18,10 @@ export function bad(check: string, message: string, fix: string): Finding {
 
 export function warn(check: string, message: string, fix: string): Finding {
   return { check, state: 'warn', message, fix };
+}
+
+export function unknown(check: string, message: string): Finding {
+  return { check, state: 'unknown', message };
 }
 
 interface Condition {

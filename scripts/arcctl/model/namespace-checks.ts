@@ -1,10 +1,21 @@
 import { ArcError } from '#shared/base/errors';
 import { isRecord, type KubeObject } from '#shared/base/meta';
-import { artifactTypes, clusterArtifactTypes, endpoints, group, namespaces } from '#shared/domain';
+import { settingsMap } from '#shared/conduit/function-kit';
+import {
+  artifactTypes,
+  clusterArtifactTypes,
+  configMaps,
+  endpoints,
+  group,
+  isOn,
+  isUnprobed,
+  namespaces,
+  parseSettings,
+} from '#shared/domain';
 import type { Kind } from '#shared/kubernetes/client';
 import type { Cluster } from '../core/session.ts';
-import type { Check } from './cluster-checks.ts';
-import { bad, conditionFinding, type Finding, good, warn } from './findings.ts';
+import { type Check, isStandalone } from './cluster-checks.ts';
+import { bad, conditionFinding, type Finding, good, unknown, warn } from './findings.ts';
 import { tenantObjects } from './tenant.ts';
 
 const roleBindings: Kind = {
@@ -35,7 +46,10 @@ async function checkNamespace({ api, namespace }: Cluster, signal: AbortSignal):
   return [bad('namespace', `there is no namespace ${namespace}`, `kubectl create namespace ${namespace}`)];
 }
 
-async function checkTenant({ api, namespace }: Cluster, signal: AbortSignal): Promise<Finding[]> {
+async function checkTenant(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  const { api, namespace } = cluster;
+  // It serves RoleBindings, and its functions need none.
+  if (await isStandalone(cluster, signal)) return [good('tenant', 'the standalone works in every namespace')];
   try {
     const { items } = await api.list(roleBindings, { namespace }, signal);
     const there = new Set(items.map(({ metadata }) => metadata.name));
@@ -50,7 +64,7 @@ async function checkTenant({ api, namespace }: Cluster, signal: AbortSignal): Pr
       ),
     ];
   } catch (caught) {
-    if (ArcError.is(caught, 'NotFound')) return [good('tenant', 'the standalone works in every namespace')];
+    if (ArcError.is(caught, 'NotFound')) return [];
     throw caught;
   }
 }
@@ -109,21 +123,45 @@ async function checkTypes({ api, namespace }: Cluster, signal: AbortSignal): Pro
   ];
 }
 
-async function checkEndpoints({ api, namespace }: Cluster, signal: AbortSignal): Promise<Finding[]> {
+/** Reasons of Reachable for which no probe will ever say whether the Endpoint is Ready. */
+const unprobeable: readonly (string | undefined)[] = ['UnsupportedScheme', 'NotProbed'];
+
+async function checkEndpoints(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
+  const { api, namespace } = cluster;
   const { items } = await api.list(endpoints, { namespace }, signal);
   if (items.length === 0) return [warn('Endpoints', `namespace ${namespace} has none`, 'see docs/orders.md')];
-  const findings = items.map(({ metadata: { name }, status }) => {
+  const areProbed = await probesAreOn(cluster, signal);
+  const findings = items.map((endpoint) => {
+    const { name } = endpoint.metadata;
     const check = `Endpoint ${name}`;
-    const conditions = status?.conditions ?? [];
+    const conditions = endpoint.status?.conditions ?? [];
     const ready = conditions.find(({ type }) => type === 'Ready');
-    if (ready === undefined || ready.status === 'Unknown')
+    if (!areProbed)
+      return unknown(
+        check,
+        'probes are switched off (features.probes): its first transfer shows whether it works',
+      );
+    if (ready === undefined || isUnprobed(endpoint))
       return warn(
         check,
         'it has not been probed yet: wait until it is Ready',
-        `arcctl wait endpoint/${name} --for condition=Ready -n ${namespace}`,
+        cluster.hint(`wait endpoint/${name} --for condition=Ready`),
       );
+    if (unprobeable.includes(ready.reason) && ready.status === 'Unknown')
+      return unknown(check, `${ready.message}: its first transfer shows whether it works`);
     return conditionFinding(check, conditions, 'Ready', `kubectl describe aep ${name} -n ${namespace}`);
   });
   const wrong = findings.filter(({ state }) => state !== 'ok');
   return wrong.length > 0 ? wrong : [good('Endpoints', `${items.length} ready`)];
+}
+
+/** True unless the operator's settings say otherwise, which not everybody may read. */
+async function probesAreOn({ api }: Cluster, signal: AbortSignal): Promise<boolean> {
+  try {
+    const map = await api.get(configMaps, settingsMap, signal);
+    return isOn('probes', parseSettings(map?.data ?? {}).settings);
+  } catch (caught) {
+    if (ArcError.is(caught, 'Forbidden', 'NotFound')) return true;
+    throw caught;
+  }
 }

@@ -141,6 +141,21 @@ describe('the tree of an Order', () => {
     expect(tree.left.map(({ name }) => name)).toEqual([gone.metadata.name]);
   });
 
+  it('keeps the versions of an artifact that was renamed, by the place that they write to', () => {
+    const at = (child: ArtifactWorkflow): ArtifactWorkflow => {
+      const labels = { ...child.metadata.labels, 'arc.opendefense.cloud/target': 'place' };
+      return { ...child, metadata: { ...child.metadata, labels } };
+    };
+    const now = at(version(current, { revision: 2, id: 'renamed' }));
+    const before = at(version(earlier, { revision: 1 }));
+    const tree = treeOf({ order: ordered({ [current]: entry }), artifactWorkflows: [now, before] });
+    expect(tree.left).toEqual([]);
+    expect(tree.artifacts[0]?.versions.map(({ name }) => name)).toEqual([
+      now.metadata.name,
+      before.metadata.name,
+    ]);
+  });
+
   it('shows each ArtifactWorkflow once, whatever the status says', () => {
     const keys = fc.array(fc.constantFrom(current, earlier, 'index-0', 'index-1', 'nothing'), {
       maxLength: 4,

@@ -94,14 +94,24 @@ export function treeOf({ order, artifactWorkflows, runs = [], pods = [] }: TreeI
   );
   const byKey = new Map(own.map((each) => [keyOf(each), each]));
   const byId = Map.groupBy(own, artifactIdOf);
+  // What an edit renames keeps its place at the destination, and no id.
+  const byTarget = Map.groupBy(own, ({ metadata }) => metadata.labels?.[labels.target]);
   const byName = Map.groupBy(own, ({ spec }) => spec.artifact?.name);
   const taken = new Set<ArtifactWorkflow>();
+  const inForce = new Set([...entries.values()].map(({ key }) => byKey.get(key)));
   const versionsOf = (artifact: Artifact, key: string | undefined): VersionNode[] => {
     const current = key === undefined ? undefined : byKey.get(key);
     const id = current && artifactIdOf(current);
-    const family = id === undefined ? undefined : byId.get(id);
+    const target = current?.metadata.labels?.[labels.target];
+    const family =
+      id === undefined
+        ? undefined
+        : [...(byId.get(id) ?? []), ...(target === undefined ? [] : (byTarget.get(target) ?? []))];
     const named = artifact.name === undefined ? [] : (byName.get(artifact.name) ?? []);
-    const versions = (family ?? (current ? [current] : named)).filter((each) => !taken.has(each));
+    const found = new Set(family ?? (current ? [current] : named));
+    const versions = [...found].filter(
+      (each) => !taken.has(each) && (each === current || !inForce.has(each)),
+    );
     for (const each of versions) taken.add(each);
     return versions
       .toSorted((a, b) => (b.spec.revision ?? 1) - (a.spec.revision ?? 1))

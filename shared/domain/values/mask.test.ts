@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { maskCredentials } from './mask.ts';
+import { createLineMasker, maskCredentials } from './mask.ts';
 
 const key = ['-----BEGIN RSA PRIVATE KEY-----', 'MIIEpAIBAAKCAQEA', '-----END RSA PRIVATE KEY-----'].join(
   '\n',
 );
+
+it('masks the lines of a log, those of a private key as well', () => {
+  const log = ['password=hunter2', ...key.split('\n'), 'after'];
+  expect(log.map(createLineMasker())).toEqual(['password=***', '***', '***', '***', 'after']);
+});
 
 describe('maskCredentials', () => {
   it.each([

@@ -23,6 +23,20 @@ const patterns: ReadonlyArray<readonly [RegExp, string]> = [
 ];
 
 /**
+ * Returns a function that masks the lines of one log, in their order: as `maskCredentials`, and the lines of a private key, which none of them
+ * gives away by itself.
+ */
+export function createLineMasker(): (line: string) => string {
+  let isInKey = false;
+  return (line) => {
+    const isEnd = /-----END [A-Z ]{0,40}PRIVATE KEY-----/.test(line);
+    const isWithin = isInKey;
+    isInKey = !isEnd && (isInKey || /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/.test(line));
+    return isWithin ? masked : maskCredentials(line);
+  };
+}
+
+/**
  * Masks credentials in the text of an unknown program: passwords in URLs, Authorization headers, tokens, private keys, and values
  * behind names such as `password=`. Masks too much rather than too little.
  */
