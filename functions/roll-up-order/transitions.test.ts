@@ -76,7 +76,7 @@ describe('transitions', () => {
     const at = (message?: string): OrderStatus => ({
       phase: 'Scheduled',
       artifactWorkflows: {
-        a: { artifactIndex: 0, name: 'app', phase: 'Active', ...(message !== undefined && { message }) },
+        a: { artifactIndex: 0, artifact: 'app', phase: 'Active', ...(message !== undefined && { message }) },
       },
     });
     const failed = at('run app-1 failed: no access');

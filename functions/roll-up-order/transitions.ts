@@ -91,7 +91,7 @@ function hasFailedRun({ phase, message }: ArtifactStatus): boolean {
   return phase === 'Active' && isRunFailure(message);
 }
 
-function describe({ artifactIndex, name, message }: ArtifactStatus): string {
+function describe({ artifactIndex, artifact: name, message }: ArtifactStatus): string {
   const label = name === undefined ? '' : ` (${name})`;
   return `artifact ${artifactIndex}${label}: ${message ?? 'it is invalid'}`;
 }

@@ -53,7 +53,7 @@ describe.concurrent('what goes wrong with one artifact', { timeout: 300_000 }, (
   }
 
   function entry(order: Order, name: string) {
-    return Object.values(order.status?.artifactWorkflows ?? {}).find((one) => one.name === name);
+    return Object.values(order.status?.artifactWorkflows ?? {}).find((one) => one.artifact === name);
   }
 
   async function expectFailed(order: Order, ...words: (string | RegExp)[]): Promise<void> {

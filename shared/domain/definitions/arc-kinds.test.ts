@@ -127,6 +127,23 @@ describe('the kinds', () => {
   });
 });
 
+describe('selectors', () => {
+  it('take the phase, as kubectl users expect', () => {
+    const selectable = (object: KubeObject) =>
+      Object.entries(kind(object.kind).selectableFields ?? {}).map(([field, read]) => [field, read(object)]);
+    expect(selectable(order([]))).toEqual([['status.phase', 'Pending']]);
+    expect(selectable(workflow())).toEqual([
+      ['spec.type', 'oci'],
+      ['status.phase', 'Succeeded'],
+    ]);
+    expect(selectable(endpoint('e'))).toEqual([['spec.type', 'oci']]);
+  });
+
+  it('find what belongs to an Order by its name', () => {
+    expect(workflow().metadata.labels?.[labels.orderName]).toBe('release');
+  });
+});
+
 describe('admission', () => {
   it.each<[string, KubeObject, string[]]>([
     ['a good Order', order([image('a')]), []],
@@ -320,6 +337,15 @@ describe('warnings', () => {
   it('name artifacts that are the same', () => {
     expect(warnings(order([image('a'), { ...image('a'), name: 'b' }, image('c')]))).toEqual([
       'spec.artifacts[1] is the same as spec.artifacts[0]: it is moved once',
+    ]);
+  });
+
+  it('name the types of Endpoints that there are, for one that is misspelt', () => {
+    expect(warnings(endpoint('a'))).toEqual([]);
+    expect(warnings(endpoint('a', { type: 'ocl' }))).toEqual([
+      expect.stringMatching(
+        /^spec\.type: "ocl" is none of .*\(bundle, helm, http, oci, oci-layout, s3, webdav\)/,
+      ),
     ]);
   });
 

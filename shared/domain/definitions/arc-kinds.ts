@@ -17,7 +17,11 @@ import {
   artifactWorkflowCauses,
   endpointCauses,
 } from '../validation/other-causes.ts';
-import { artifactWorkflowWithoutEffect, endpointWithoutEffect } from '../validation/without-effect.ts';
+import {
+  artifactWorkflowWithoutEffect,
+  endpointWithoutEffect,
+  unknownType,
+} from '../validation/without-effect.ts';
 import { type ArcKind, age, arcKind, firstLine } from './definition.ts';
 
 /** Characters of a user's text in a table cell. */
@@ -31,6 +35,7 @@ const order = arcKind<Order>({
   schema: orderSchema,
   status: true,
   actions: orderActions,
+  selectableFields: { 'status.phase': ({ status }) => status?.phase ?? 'Pending' },
   columns: [
     {
       name: 'Phase',
@@ -93,7 +98,8 @@ const artifactWorkflow = arcKind<ArtifactWorkflow>({
   status: true,
   actions: artifactWorkflowActions,
   // Most selective label first.
-  indexedLabels: [labels.artifact, labels.target, labels.order],
+  indexedLabels: [labels.artifact, labels.target, labels.order, labels.orderName],
+  selectableFields: { 'spec.type': ({ spec }) => spec.type ?? '', 'status.phase': phaseOf },
   columns: [
     {
       name: 'Order',
@@ -213,6 +219,7 @@ const endpoint = arcKind<Endpoint>({
   description: 'An Endpoint is a server that artifacts come from or go to, with its credentials.',
   schema: endpointSchema,
   status: true,
+  selectableFields: { 'spec.type': ({ spec }) => spec.type },
   columns: [
     { name: 'Type', type: 'string', description: 'What is there.', value: ({ spec }) => spec.type },
     { name: 'URL', type: 'string', description: 'Where it is.', value: ({ spec }) => spec.remoteURL },
@@ -251,7 +258,7 @@ const endpoint = arcKind<Endpoint>({
     },
   ],
   causes: endpointCauses,
-  warnings: endpointWithoutEffect,
+  warnings: (object) => [...unknownType(object), ...endpointWithoutEffect(object)],
 });
 
 /** Formats a future time as text: date columns print how long ago a time was. */

@@ -30,6 +30,7 @@ export interface ArcKind {
   actions: readonly ArcAction[];
   columns: readonly ArcColumn[];
   indexedLabels?: readonly string[];
+  selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
   hooks: {
     prepare(object: KubeObject, old: KubeObject | undefined): KubeObject;
     validate(object: KubeObject, old: KubeObject | undefined): Cause[];
@@ -49,6 +50,8 @@ interface Parts<T extends KubeObject> {
   actions?: readonly ArcAction<T>[];
   columns: ReadonlyArray<Omit<ArcColumn, 'value'> & { value(object: T): ReturnType<ArcColumn['value']> }>;
   indexedLabels?: readonly string[];
+  /** For field selectors, beside name and namespace. */
+  selectableFields?: Readonly<Record<string, (object: T) => string>>;
   causes(object: T, old: T | undefined): Cause[];
   /** The largest size of its status, in bytes. */
   statusRoom?(object: T): number;
@@ -86,6 +89,16 @@ export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
       act: (object, asked) => action.act(typed(object), asked),
     })),
     ...(parts.indexedLabels ? { indexedLabels: parts.indexedLabels } : {}),
+    ...(parts.selectableFields
+      ? {
+          selectableFields: Object.fromEntries(
+            Object.entries(parts.selectableFields).map(([field, read]) => [
+              field,
+              (object: KubeObject) => read(typed(object)),
+            ]),
+          ),
+        }
+      : {}),
     columns: parts.columns.map((column) => ({ ...column, value: (object) => column.value(typed(object)) })),
     hooks: {
       prepare: (object, old) => (parts.status && old === undefined ? { ...object, status: unseen } : object),

@@ -90,6 +90,8 @@ const count = (what: string) => z.int().default(0).describe(`Number of artifacts
 /** The state of one artifact in an Order's status: the phase of its ArtifactWorkflow, or `Invalid`. */
 export type ArtifactStatus = z.infer<typeof artifactStatus>;
 const artifactStatus = z.object({
+  // By this name it comes first in YAML, whose keys kubectl sorts.
+  artifact: z.string().exactOptional().describe('Name of the artifact in the Order.'),
   artifactIndex: z.int().default(0).describe('Position in spec.artifacts, from 0.'),
   phase: z.string().default('Pending').describe('Phase of its ArtifactWorkflow, or Invalid.'),
   reason: z
@@ -99,7 +101,6 @@ const artifactStatus = z.object({
   message: z.string().exactOptional().describe('Why, in a sentence.'),
   since: z.string().exactOptional().describe('Since when it has waited for that, or has run.'),
   completionTime: z.string().exactOptional().describe('When it finished.'),
-  name: z.string().exactOptional().describe('Name of the artifact.'),
   attempts: z.int().exactOptional().describe('Attempts so far, if more than one.'),
   artifactWorkflow: z
     .string()

@@ -8,6 +8,8 @@ export const labels = {
   artifactType: 'arc.opendefense.cloud/artifact-type',
   /** Uid of the Order that owns an ArtifactWorkflow: the selector for its children. */
   order: 'arc.opendefense.cloud/order',
+  /** Its name, for people who select with kubectl: on ArtifactWorkflows and what they start, absent where it is longer than a label value. */
+  orderName: 'arc.opendefense.cloud/order-name',
   /** `true` on a finished ArtifactWorkflow once a later version of its artifact is in force. */
   superseded: 'arc.opendefense.cloud/superseded',
   /** Name of the ArtifactWorkflow, on Workflows, CronWorkflows and the objects they create. */

@@ -348,6 +348,7 @@ function workflowOf(scope: Scope, parts: Parts): ArtifactWorkflow {
       labels: {
         ...identityLabels(order, parts.id, parts.target.key),
         ...(typeLabel ? { [labels.artifactType]: artifact.type } : {}),
+        ...(isLabelValue(metadata.name) ? { [labels.orderName]: metadata.name } : {}),
       },
       ...notesOf(scope, given),
       finalizers: [finalizers.workflow],

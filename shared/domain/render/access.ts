@@ -65,6 +65,24 @@ const s3Names = {
   region: ['region', 'AWS_REGION', 'AWS_DEFAULT_REGION'],
 };
 
+const keysRead: ReadonlySet<string> = new Set([
+  ...['.dockerconfigjson', 'username', 'password', 'token', 'tls.crt', 'tls.key', 'sign.key', 'trust.pub'],
+  ...Object.values(s3Names).flat(),
+]);
+
+/**
+ * Returns the part of a Secret's data that matters to transfers of an Endpoint of this type. All of it, where ARC itself finds nothing in it: a
+ * template of one's own reads such a Secret.
+ */
+export function accessData(
+  type: string,
+  data: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: '' }, data: { ...data } };
+  if (typeof accessOf(type, secret) === 'string') return data;
+  return Object.fromEntries(Object.entries(data).filter(([name]) => keysRead.has(name)));
+}
+
 function s3KeysOf(secret: Secret): JobCredentials | undefined {
   const found = (names: readonly string[]) =>
     names.map((name) => decoded(secret, name)?.trim()).find((value) => value !== undefined && value !== '');

@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '#shared/base/meta';
 import { fc } from '#shared/base/testing';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import { unseenSecret } from '../plan/endpoint-use.ts';
@@ -45,6 +47,38 @@ describe('trackedCredentials', () => {
         }
       }),
     );
+  });
+
+  it('does not count a key that no transfer reads, unless a template of its own may read it', () => {
+    const more = { ...data, note: 'b25l' };
+    const seen = apply(apply(fresh, more), { ...more, note: 'dHdv' });
+    expect(seen.status?.secretGeneration).toBe(1);
+    expect(apply(seen, { ...more, password: 'b25l' }).status?.secretGeneration).toBe(2);
+    const foreign = apply(apply(fresh, { 'ssh-privatekey': 'b25l' }), { 'ssh-privatekey': 'dHdv' });
+    expect(foreign.status?.secretGeneration).toBe(2);
+    const trusting = { ...endpoint('from', { tls: { caSecretRef: { name: 'ca' } } }), status: {} };
+    const ca = look(look(trusting, { ca: { 'ca.crt': 'b25l' } }), {
+      ca: { 'ca.crt': 'b25l', other: 'b25l' },
+    });
+    expect(ca.status?.secretGeneration).toBeUndefined();
+  });
+
+  it('takes a digest of all keys, as earlier releases wrote it, for the same', () => {
+    const more = { ...data, note: 'b25l' };
+    const plain = canonicalJson({
+      note: '6f6e65',
+      password: Buffer.from('hunter2').toString('hex'),
+      username: Buffer.from('me').toString('hex'),
+    });
+    const digest = createHmac('sha256', key.bytes).update(plain).digest('hex');
+    const before = {
+      ...fresh,
+      status: { observedGeneration: 1, secretGeneration: 4, credentialDigest: `k1:${digest}` },
+    };
+    const seen = apply(before, more);
+    expect(seen.status?.secretGeneration).toBe(4);
+    expect(seen.status?.credentialDigest).not.toContain(digest);
+    expect(apply(seen, { ...more, note: 'dHdv' }).status?.secretGeneration).toBe(4);
   });
 
   it('digests anew under a new key without raising the counter', () => {

@@ -26,6 +26,16 @@ describe('conditionsFor', () => {
     ['Scheduled', 'CurrentVersion'],
   ])('reads %s as %s', (phase, expected) => expect(kstatus(phase)).toBe(expected));
 
+  it.each<[OrderPhase, string[]]>([
+    ['Running', ['Reconciling']],
+    ['Failed', ['Stalled']],
+    ['Cancelled', ['Ready']],
+    ['Succeeded', []],
+  ])('has the message of %s in one condition, if all is not well', (phase, expected) => {
+    const found = conditionsFor({ phase, reason: phase, message: 'why' }, 1, [], now);
+    expect(found.flatMap(({ type, message }) => (message === 'why' ? [type] : []))).toEqual(expected);
+  });
+
   it('speaks about one generation', () => {
     for (const one of conditionsFor(state('Running'), 7, [], now)) expect(one.observedGeneration).toBe(7);
     for (const one of conditionsFor(state('Running'), undefined, [], now)) {

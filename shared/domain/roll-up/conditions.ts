@@ -1,6 +1,6 @@
 import type { Condition } from '../kinds/common.ts';
 import type { OrderPhase } from '../kinds/phases.ts';
-
+import { tellingCondition } from '../lifecycle/telling-condition.ts';
 import { transition } from '../lifecycle/transition.ts';
 
 type Verdict = Record<'Ready' | 'Reconciling' | 'Stalled', boolean>;
@@ -25,7 +25,10 @@ interface Standing {
   hasFailed?: boolean;
 }
 
-/** Returns Ready, Reconciling and Stalled for a phase; a condition whose status is unchanged keeps its transition time. */
+/**
+ * Returns Ready, Reconciling and Stalled for a phase, with the message in the one by which kstatus decides; a condition whose status is unchanged
+ * keeps its transition time.
+ */
 export function conditionsFor(
   { phase, reason, message, hasFailed = false }: Standing,
   generation: number | undefined,
@@ -33,12 +36,13 @@ export function conditionsFor(
   now: Date,
 ): Condition[] {
   const verdict = verdicts[phase === 'Scheduled' && hasFailed ? 'Failed' : phase];
+  const telling = tellingCondition(verdict);
   return Object.entries(verdict).map(([type, yes]) =>
     transition(before, now, {
       type,
       status: yes ? 'True' : 'False',
       reason,
-      message,
+      message: type === telling ? message : '',
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     }),
   );

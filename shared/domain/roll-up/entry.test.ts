@@ -96,7 +96,7 @@ describe('entryFor', () => {
     expect(entryOf({ ...failed, nextAttemptTime: '2026-01-02T03:00:10Z' })).toEqual({
       artifactIndex: 0,
       artifactWorkflow: expect.stringMatching(/^release-[0-9a-f]{16}$/),
-      name: 'app',
+      artifact: 'app',
       phase: 'Pending',
       reason: 'Retrying',
       message: 'attempt 1 failed, trying again at 2026-01-02T03:00:10Z: no answer',
@@ -117,7 +117,7 @@ describe('entryFor', () => {
     );
     expect(artifact.key).toBe(old.key);
     const expired = { artifact, key: artifact.key, recorded, versions: [] };
-    expect(entryFor(expired, entryBudget(1), context).name).toBe(name);
+    expect(entryFor(expired, entryBudget(1), context).artifact).toBe(name);
   });
 
   const completionTime = '2026-01-02T03:04:05Z';

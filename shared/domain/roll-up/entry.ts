@@ -76,10 +76,10 @@ function plainEntry(
   otherwise: Hold,
 ): ArtifactStatus {
   const artifactIndex = artifact.index;
-  const common = { artifactIndex, ...(artifact.name === undefined ? {} : { name: artifact.name }) };
+  const common = { artifactIndex, ...(artifact.name === undefined ? {} : { artifact: artifact.name }) };
   if (recorded) {
-    // The user may have renamed the artifact since.
-    const { name: _former, ...end } = recorded;
+    // The user may have renamed the artifact since; earlier releases kept its name as `name`.
+    const { artifact: _former, name: _older, ...end }: ArtifactStatus & { name?: string } = recorded;
     return { ...end, ...common };
   }
   // Recorded as ended, it would never be created again.
@@ -154,11 +154,11 @@ function againMessage({ metadata }: ArtifactWorkflow): string | undefined {
 }
 
 function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {
-  const { name, attempts, digest, message, artifactWorkflow, revision, ...rest } = entry;
+  const { artifact: name, attempts, digest, message, artifactWorkflow, revision, ...rest } = entry;
   return {
     ...rest,
     ...(message === undefined ? {} : { message: cut(brief(message), budget.messageBytes) }),
-    ...(budget.details && name !== undefined ? { name } : {}),
+    ...(budget.details && name !== undefined ? { artifact: name } : {}),
     ...(budget.details && artifactWorkflow !== undefined ? { artifactWorkflow } : {}),
     ...(revision !== undefined && (budget.details || revision > 1) ? { revision } : {}),
     ...(budget.details && attempts !== undefined ? { attempts } : {}),

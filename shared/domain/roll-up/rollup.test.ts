@@ -213,7 +213,7 @@ describe('rollUp', () => {
       type: 'Ready',
       status: 'True',
       reason: 'Succeeded',
-      message: '1 of 1 succeeded',
+      message: '',
       lastTransitionTime: '2026-01-02T04:04:05Z',
       observedGeneration: 1,
     });
@@ -343,8 +343,9 @@ describe('an Order without artifacts', () => {
   ])('is Ready because it lists no artifacts, and has completed nothing: %s', (_, of) => {
     const status = roll(of, []);
     expect(status.completionTime).toBeUndefined();
+    expect(status.message).toBe('the Order lists no artifacts');
     expect(status.conditions).toMatchObject([
-      { type: 'Ready', status: 'True', reason: 'NoArtifacts', message: 'the Order lists no artifacts' },
+      { type: 'Ready', status: 'True', reason: 'NoArtifacts', message: '' },
       { type: 'Reconciling', status: 'False', reason: 'NoArtifacts' },
       { type: 'Stalled', status: 'False', reason: 'NoArtifacts' },
     ]);
@@ -372,7 +373,7 @@ describe('the size of a status', () => {
   it('shows digests where there is room for them', () => {
     const few = roll(order([image('a')]), [done]);
     expect(Object.values(few.artifactWorkflows ?? {})[0]).toMatchObject({
-      name: 'a',
+      artifact: 'a',
       digest: done.results?.digest,
     });
   });

@@ -210,8 +210,8 @@ function messageOf(phase: OrderPhase, counts: OrderCounts, { entry, others }: He
   const summary = [`${counts.succeeded} of ${counts.total} succeeded`, ...parts].join(', ');
   const held = heldBack[phase] ?? '';
   if (!entry) return summary + held;
-  const label = entry.name === undefined ? '' : ` (${printable(entry.name)})`;
-  const why = cut(entry.message ?? entry.phase, longestQuotedMessage);
+  const label = entry.artifact === undefined ? '' : ` (${printable(entry.artifact)})`;
+  const why = cut(entry.message ?? entry.phase, longestQuotedMessage).replace(/\.$/, '');
   const since = entry.since === undefined ? '' : ` (since ${entry.since})`;
   const more = others === 0 ? '' : `, and ${others} more`;
   // The summary already says that the Order itself is suspended.

@@ -72,7 +72,7 @@ function labelsFor(
   { metadata, spec }: ArtifactWorkflow,
   { instanceId }: WorkflowOptions,
 ): Record<string, string> {
-  const inherited = [labels.artifact, labels.artifactType, labels.order].flatMap((name) => {
+  const inherited = [labels.artifact, labels.artifactType, labels.order, labels.orderName].flatMap((name) => {
     const value = metadata.labels?.[name];
     return value === undefined ? [] : [[name, value] as const];
   });

@@ -8,6 +8,7 @@ import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
 import { deliveryOf, isDeliveryOver, keptDelivery, quietAt, withoutDelivery } from '../lifecycle/delivery.ts';
 import { schedulesOff } from '../lifecycle/holds.ts';
 import { hasEnded, isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
+import { tellingCondition } from '../lifecycle/telling-condition.ts';
 import { transition } from '../lifecycle/transition.ts';
 import { isUnreleased } from '../submission/workflow.ts';
 import { longestConditionMessage, longestMessage } from '../values/limits.ts';
@@ -292,12 +293,13 @@ function conditionsOf(
   const ready = phase === 'Succeeded' || phase === 'Active';
   const { generation } = workflow.metadata;
   const verdict = { Ready: ready, Reconciling: !ready && !failed && phase !== 'Cancelled', Stalled: failed };
+  const telling = tellingCondition(verdict);
   return Object.entries(verdict).map(([type, yes]) =>
     transition(workflow.status?.conditions ?? [], now, {
       type,
       status: yes ? 'True' : 'False',
       reason: phase,
-      message: cut(brief(message), longestConditionMessage),
+      message: type === telling ? cut(brief(message), longestConditionMessage) : '',
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     }),
   );

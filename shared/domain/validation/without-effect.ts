@@ -82,6 +82,17 @@ export function artifactTypeWithoutEffect({ spec }: ArtifactType): string[] {
   ];
 }
 
+/** The types of Endpoints that the types of artifacts in knative/base take. */
+const standardTypes = ['bundle', 'helm', 'http', 'oci', 'oci-layout', 's3', 'webdav'];
+
+/** A type of one's own is as good as any, and so is not refused: but a misspelt one fits no type of artifact. */
+export function unknownType({ spec: { type } }: Endpoint): string[] {
+  if (standardTypes.includes(type)) return [];
+  return [
+    `spec.type: ${quoted(type)} is none of the types that come with ARC (${standardTypes.join(', ')}): only an ArtifactType of your own can use it`,
+  ];
+}
+
 export function endpointWithoutEffect({ spec }: Endpoint): string[] {
   const { type, remoteURL, secretRef, tls, tokenHosts = [], redirectHosts = [], policyRef } = spec;
   const policy =
