@@ -64,7 +64,7 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
       tenantCommand(io),
       backupCommand(io),
       restoreCommand(io),
-      completionCommand(),
+      completionCommand(io),
       versionCommand(io),
     ],
   ];

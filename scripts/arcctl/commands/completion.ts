@@ -1,56 +1,121 @@
-import { Command } from 'commander';
-import { orders } from '#shared/domain';
-import { usage } from '../core/failure.ts';
+import { Argument, Command } from 'commander';
+import { artifactTypes, clusterArtifactTypes, namespaces, orders } from '#shared/domain';
+import type { Kind } from '#shared/kubernetes/client';
+import { type Source, type Wanted, wantedAt } from '../core/completing.ts';
+import { completionScripts } from '../core/completion-scripts.ts';
 import type { Io } from '../core/io.ts';
-import { connect, globalOptions } from '../core/session.ts';
+import { contextNames } from '../core/kubeconfig-contexts.ts';
+import { kindNames, kindOf } from '../core/resources.ts';
+import { type Cluster, connect, globalOptions } from '../core/session.ts';
+import { shippedText } from '../core/shipped.ts';
+import { parseStatusTable } from '../model/status-table.ts';
 
-const shells = ['bash', 'zsh', 'fish'];
+const shells = Object.keys(completionScripts) as (keyof typeof completionScripts)[];
 
 /** `arcctl completion`: the script that a shell loads. It runs `arcctl complete -- WORDS` with each TAB. */
-export function completionCommand(): Command {
+export function completionCommand(io: Io): Command {
   return new Command('completion')
     .description('Print what makes a shell complete arcctl: source <(arcctl completion bash)')
-    .argument('<shell>', 'bash, zsh or fish')
-    .action(async (shell: string) => {
-      if (!shells.includes(shell)) throw usage(`${JSON.stringify(shell)}: give one of ${shells.join(', ')}`);
-      const { script } = await import('@bomb.sh/tab');
-      script(shell, 'arcctl', 'arcctl');
-    });
+    .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(shells))
+    .action((shell: keyof typeof completionScripts) => io.write(completionScripts[shell]));
 }
 
 /** A person waits for the answer, and has something to type meanwhile. */
-const timeoutMs = 2_000;
-const mostNames = 200;
+const patienceMs = 2_000;
+const mostNames = 500;
 
-/** Answers `arcctl complete -- WORDS`: commands, options, and names of Orders where the cluster tells them in time. */
-export async function complete(io: Io, program: Command, words: readonly string[]): Promise<void> {
-  const { default: tab } = await import('@bomb.sh/tab/commander');
-  const root = tab(program);
-  const [verb = ''] = words;
-  const command = program.commands.find((each) => each.name() === verb);
-  const argument = command?.registeredArguments.find((each) => takesOrders.includes(each.name()));
-  if (argument && !words.at(-1)?.startsWith('-')) {
-    const names = await orderNames(io, program, words.slice(1));
-    const offer = (each: (name: string, description: string) => void) => {
-      for (const name of names) each(name, '');
-    };
-    root.commands.get(verb)?.argument(argument.name(), offer, argument.variadic);
-  }
-  root.parse([...words]);
+type Word = readonly [word: string, meaning: string];
+
+/** Answers `arcctl complete -- WORDS`, as `completionScripts` and kubectl read it. */
+export async function complete(io: Io, program: Command, line: readonly string[]): Promise<void> {
+  const wanted = wantedAt(program, line);
+  const found = await Promise.all(
+    wanted.sources.map((source) => wordsOf(source, wanted, { io, program, line })),
+  );
+  const words = [...wanted.words, ...found.flat()].filter(([word]) => word.startsWith(wanted.begin));
+  for (const [word, meaning] of words)
+    io.line(meaning === '' ? `${wanted.lead}${word}` : `${wanted.lead}${word}\t${firstSentence(meaning)}`);
+  const isOpen = words.length > 0 && words.every(([word]) => /[/=]$/.test(word));
+  io.line(`:${wanted.sources.includes('files') ? 0 : isOpen ? 6 : 4}`);
 }
 
-/** Arguments of commands that are names of Orders. */
-const takesOrders = ['order', 'orders', 'names'];
+/** Tabs and line breaks would end it. */
+function firstSentence(text: string): string {
+  return (text.split(/[;:\n]/, 1)[0] ?? '').replace(/\s+/g, ' ');
+}
 
-async function orderNames(io: Io, program: Command, words: readonly string[]): Promise<string[]> {
+interface Asking {
+  io: Io;
+  program: Command;
+  line: readonly string[];
+}
+
+async function wordsOf(source: Source, wanted: Wanted, asking: Asking): Promise<readonly Word[]> {
+  const plain = (words: readonly string[]): Word[] => words.map((word) => [word, '']);
+  const { program, io } = asking;
+  switch (source) {
+    case 'kinds':
+      return plain(kindNames);
+    case 'reasons':
+      return parseStatusTable(shippedText('docs/status.md')).map(({ name, meaning }) => [name, meaning]);
+    case 'goals':
+      return plain(['phase=Succeeded', 'phase=Failed', 'phase=Cancelled', 'condition=Ready', 'delete']);
+    case 'shells':
+      return plain(shells);
+    case 'commands':
+      return program.commands.map((command) => [command.name(), command.description()]);
+    case 'contexts':
+      return plain(await contextNames(io.env, globalsOf(asking).kubeconfig));
+    case 'files':
+    case 'nothing':
+      return [];
+    default:
+      return plain(await namesOf(source, wanted, asking));
+  }
+}
+
+function globalsOf({ program, line }: Asking) {
+  program.parseOptions([...line]);
+  return globalOptions(program);
+}
+
+type Asked = Extract<Source, 'orders' | 'names' | 'namespaces' | 'artifacts' | 'types'>;
+
+async function namesOf(source: Asked, { begin, args }: Wanted, asking: Asking): Promise<string[]> {
+  const { io } = asking;
   try {
-    program.parseOptions([...words]);
-    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(timeoutMs)]);
-    const { api, namespace } = await connect(io, globalOptions(program));
-    const { items } = await api.list(orders, { namespace, metadataOnly: true, limit: mostNames }, signal);
-    return items.map(({ metadata }) => metadata.name);
+    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]);
+    const cluster = await connect(io, globalsOf(asking));
+    const list = (kind: Kind) => listNames(cluster, kind, signal);
+    switch (source) {
+      case 'orders':
+        return await list(orders);
+      case 'namespaces':
+        return await list(namespaces);
+      case 'types':
+        return (await Promise.all([list(artifactTypes), list(clusterArtifactTypes)])).flat();
+      case 'artifacts': {
+        const order = await cluster.api.get(
+          orders,
+          { namespace: cluster.namespace, name: args[0] ?? '' },
+          signal,
+        );
+        return (order?.spec.artifacts ?? []).map(({ name }, index) => name ?? `#${index}`);
+      }
+      case 'names': {
+        const [kind = ''] = (begin.includes('/') ? begin : (args[0] ?? '')).split('/');
+        const names = await list(kindOf(kind));
+        return begin.includes('/') ? names.map((name) => `${kind}/${name}`) : names;
+      }
+    }
   } catch {
     // No cluster, no right, no time, or a line that is not finished: then there is nothing to offer.
     return [];
   }
+}
+
+async function listNames({ api, namespace }: Cluster, kind: Kind, signal: AbortSignal): Promise<string[]> {
+  const place = kind.namespaced ? { namespace } : {};
+  const { items } = await api.list(kind, { ...place, metadataOnly: true, limit: mostNames }, signal);
+  return items.map(({ metadata }) => metadata.name);
 }

@@ -28,7 +28,7 @@ const known: readonly Known[] = [
 ];
 
 /** What can be asked for. */
-const kindNames: readonly string[] = known.map(({ kind }) => kind.plural);
+export const kindNames: readonly string[] = known.map(({ kind }) => kind.plural);
 
 /** The kind of a word as kubectl takes it: plural, singular, short name or Kind, with or without the group. */
 export function kindOf(word: string): Kind {
