@@ -1,22 +1,27 @@
 import path from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
-import { actionCommands } from './commands/actions.ts';
 import { backupCommand, restoreCommand } from './commands/backup.ts';
+import { actionCommands } from './commands/change/actions.ts';
+import { applyCommand } from './commands/change/apply.ts';
+import { createCommand } from './commands/change/create.ts';
+import { deleteCommand } from './commands/change/delete.ts';
+import { diffCommand } from './commands/change/diff.ts';
+import { historyCommand, rollbackCommand } from './commands/change/history.ts';
+import { planCommand } from './commands/change/plan.ts';
+import { runCommand } from './commands/change/run.ts';
 import { complete, completionCommand } from './commands/completion.ts';
-import { createCommand } from './commands/create.ts';
 import { dashboardCommand } from './commands/dashboard.ts';
-import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
-import { eventsCommand } from './commands/events.ts';
-import { explainCommand } from './commands/explain.ts';
-import { getCommand } from './commands/get.ts';
-import { logsCommand } from './commands/logs.ts';
-import { planCommand } from './commands/plan.ts';
+import { describeCommand } from './commands/show/describe.ts';
+import { eventsCommand } from './commands/show/events.ts';
+import { explainCommand } from './commands/show/explain.ts';
+import { getCommand } from './commands/show/get.ts';
+import { logsCommand } from './commands/show/logs.ts';
+import { treeCommand } from './commands/show/tree.ts';
+import { watchCommand } from './commands/show/watch.ts';
 import { tenantCommand } from './commands/tenant.ts';
-import { treeCommand } from './commands/tree.ts';
 import { versionCommand } from './commands/version.ts';
 import { waitCommand } from './commands/wait.ts';
-import { watchCommand } from './commands/watch.ts';
 import { describeFailure, exitCodes } from './core/failure.ts';
 import { type Io, processIo } from './core/io.ts';
 import { collected } from './core/options.ts';
@@ -50,6 +55,7 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
   const commands = [
     ...[
       getCommand(io),
+      describeCommand(io),
       treeCommand(io),
       watchCommand(io),
       logsCommand(io),
@@ -57,16 +63,10 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
       waitCommand(io),
       dashboardCommand(io),
     ],
-    ...[planCommand(io), diffCommand(io), createCommand(io), ...actionCommands(io)],
-    ...[
-      explainCommand(io),
-      doctorCommand(io),
-      tenantCommand(io),
-      backupCommand(io),
-      restoreCommand(io),
-      completionCommand(io),
-      versionCommand(io),
-    ],
+    ...[planCommand(io), diffCommand(io), applyCommand(io), createCommand(io), deleteCommand(io)],
+    ...[...actionCommands(io), runCommand(io), historyCommand(io), rollbackCommand(io)],
+    ...[explainCommand(io), doctorCommand(io), tenantCommand(io), backupCommand(io), restoreCommand(io)],
+    ...[completionCommand(io), versionCommand(io)],
   ];
   for (const command of commands) inherit(program, command, name);
   return program;

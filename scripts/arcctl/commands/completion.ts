@@ -1,10 +1,10 @@
 import { Argument, Command } from 'commander';
 import { artifactTypes, clusterArtifactTypes, namespaces, orders } from '#shared/domain';
 import type { Kind } from '#shared/kubernetes/client';
-import { type Source, type Wanted, wantedAt } from '../core/completing.ts';
-import { completionScripts } from '../core/completion-scripts.ts';
+import { type Source, type Wanted, wantedAt } from '../completion/completing.ts';
+import { completionScripts } from '../completion/completion-scripts.ts';
+import { contextNames } from '../completion/kubeconfig-contexts.ts';
 import type { Io } from '../core/io.ts';
-import { contextNames } from '../core/kubeconfig-contexts.ts';
 import { kindNames, kindOf } from '../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';
 import { shippedText } from '../core/shipped.ts';

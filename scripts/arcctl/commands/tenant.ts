@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import type { KubeObject } from '#shared/base/meta';
 import { namespaces } from '#shared/domain';
-import { query } from '#shared/kubernetes/client';
+
+import { applyObject } from '../core/apply-object.ts';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { dryRunOption, outputOption } from '../core/options.ts';
@@ -56,25 +56,4 @@ async function give(
     await printValue(io, format, { apiVersion: 'v1', kind: 'List', items: applied });
   if (io.isTerminal && format === undefined && !dryRun)
     io.note(`Namespace ${namespace} is ARC's to work in. Make an Order with: arcctl create -n ${namespace}`);
-}
-
-const plurals: Record<string, string> = {
-  RoleBinding: 'rolebindings',
-  ServiceAccount: 'serviceaccounts',
-  NetworkPolicy: 'networkpolicies',
-};
-
-/** Server-side apply, as `kubectl apply --server-side` does it. */
-async function applyObject(
-  io: Io,
-  { transport }: Cluster,
-  object: KubeObject,
-  dryRun: boolean,
-): Promise<unknown> {
-  const { apiVersion, kind, metadata } = object;
-  const root = apiVersion.includes('/') ? '/apis' : '/api';
-  const at = `${root}/${apiVersion}/namespaces/${encodeURIComponent(metadata.namespace ?? '')}/${plurals[kind]}/${metadata.name}`;
-  const options = query({ fieldManager: 'arcctl', force: true, dryRun: dryRun ? 'All' : undefined });
-  const contentType = 'application/apply-patch+yaml';
-  return transport.send({ method: 'PATCH', path: `${at}${options}`, body: object, contentType }, io.signal);
 }

@@ -7,7 +7,7 @@ import { exitCodes, Failure, usage } from '../core/failure.ts';
 import { createFollower } from '../core/follower.ts';
 import type { Io } from '../core/io.ts';
 import { allOption, selectorOption } from '../core/options.ts';
-import { fullName, parseAsked } from '../core/resources.ts';
+import { type Asked, fullName, parseOrdersOr } from '../core/resources.ts';
 import { type Cluster, connect, durationOf, globalOptions } from '../core/session.ts';
 import { type Goal, isOrder, parseGoal, type Verdict, verdictOf } from '../model/goal.ts';
 import { createOpenings } from '../model/standing.ts';
@@ -35,7 +35,7 @@ export function waitCommand(io: Io): Command {
           `--for ${JSON.stringify(options.for)}: give phase=NAME, condition=TYPE[=STATUS] or delete`,
         );
       const timeoutMs = durationOf(options.timeout, '--timeout');
-      const asked = askedOf(words);
+      const asked = parseOrdersOr(words);
       if (asked.names.length === 0 && options.selector === undefined && options.all !== true)
         throw usage('which objects? Name them, select them with -l, or take all of the namespace with --all');
       const cluster = await connect(io, globalOptions(command));
@@ -43,19 +43,7 @@ export function waitCommand(io: Io): Command {
     });
 }
 
-/** A word alone is the name of an Order, unless it is a kind and names follow. */
-function askedOf(words: readonly string[]) {
-  if (words.length === 0 || words.some((word) => word.includes('/'))) return parseAsked(words);
-  try {
-    if (words.length > 1) return parseAsked(words);
-  } catch {
-    // The first word is no kind: all of them are names.
-  }
-  return { kind: orders, names: [...words] };
-}
-
-type Request = ReturnType<typeof parseAsked> &
-  Pick<WaitOptions, 'selector'> & { goal: Goal; timeoutMs: number };
+type Request = Asked & Pick<WaitOptions, 'selector'> & { goal: Goal; timeoutMs: number };
 
 async function wait(io: Io, cluster: Cluster, request: Request): Promise<void> {
   const { api, namespace } = cluster;

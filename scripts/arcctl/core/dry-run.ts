@@ -33,19 +33,25 @@ export async function ordersIn(files: readonly string[]): Promise<Given[]> {
 /** Orders, each with what the API server makes of it. */
 export async function dryRunAll(io: Io, cluster: Cluster, given: readonly Given[]): Promise<DryRun[]> {
   const results: DryRun[] = [];
-  for (const each of given) results.push(await dryRun(io, cluster, each));
+  for (const each of given) results.push(await writeOrder(io, cluster, each, true));
   return results;
 }
 
-async function dryRun(
+/** Writes an Order as its file has it; `dryRun`: the API server checks and completes it, and stores nothing. */
+export async function writeOrder(
   io: Io,
   { api, transport, namespace: chosen }: Cluster,
   { file, order }: Given,
+  dryRun: boolean,
 ): Promise<DryRun> {
   const { name, namespace = chosen } = order.metadata;
   const wanted = { ...order, metadata: { ...order.metadata, namespace } };
   const live = await api.get(orders, { name, namespace }, io.signal);
-  const options = query({ dryRun: 'All', fieldManager: 'arcctl', fieldValidation: 'Strict' });
+  const options = query({
+    dryRun: dryRun ? 'All' : undefined,
+    fieldManager: 'arcctl',
+    fieldValidation: 'Strict',
+  });
   const answer = live
     ? await transport.send(
         {
@@ -71,6 +77,6 @@ function replacing(live: Order, wanted: Order): Order {
   return { ...live, metadata: { ...live.metadata, labels, annotations }, spec: wanted.spec };
 }
 
-function isOrder(object: Record<string, unknown> | KubeObject): object is Order {
+export function isOrder(object: Record<string, unknown> | KubeObject): object is Order {
   return object.apiVersion === orders.apiVersion && object.kind === orders.kind && isRecord(object.metadata);
 }

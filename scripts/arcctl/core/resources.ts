@@ -74,6 +74,17 @@ export function parseAsked(words: readonly string[]): Asked {
   return { kind, names };
 }
 
+/** A word alone is the name of an Order, unless it is a kind and names follow. */
+export function parseOrdersOr(words: readonly string[]): Asked {
+  if (words.length === 0 || words.some((word) => word.includes('/'))) return parseAsked(words);
+  try {
+    if (words.length > 1) return parseAsked(words);
+  } catch {
+    // The first word is no kind: all of them are names.
+  }
+  return { kind: orders, names: [...words] };
+}
+
 function named(words: readonly string[]): string[] {
   const slashed = words.find((word) => word.includes('/'));
   if (slashed !== undefined)

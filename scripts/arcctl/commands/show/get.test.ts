@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mapBounded } from '#shared/base/async';
 import { namespaces, orders } from '#shared/domain';
-import { order } from '../../../shared/domain/testing/objects.ts';
-import { startApi, type TestApi } from '../../../test/fixtures/standalone/api-server.ts';
-import { createProgram } from '../program.ts';
-import { quietIo } from '../testing/quiet-io.ts';
+import { order } from '../../../../shared/domain/testing/objects.ts';
+import { startApi, type TestApi } from '../../../../test/fixtures/standalone/api-server.ts';
+import { createProgram } from '../../program.ts';
+import { quietIo } from '../../testing/quiet-io.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -2,12 +2,12 @@ import { Command } from 'commander';
 import type { Pair } from 'yaml';
 import { printableLines } from '#shared/base/errors';
 import type { Order } from '#shared/domain';
-import { dryRunAll, ordersIn } from '../core/dry-run.ts';
-import { exitCodes, Failure } from '../core/failure.ts';
-import type { Io } from '../core/io.ts';
-import { ownPart } from '../core/manifests.ts';
-import { filenameOption } from '../core/options.ts';
-import { connect, globalOptions } from '../core/session.ts';
+import { dryRunAll, ordersIn } from '../../core/dry-run.ts';
+import { exitCodes, Failure } from '../../core/failure.ts';
+import type { Io } from '../../core/io.ts';
+import { ownPart } from '../../core/manifests.ts';
+import { filenameOption } from '../../core/options.ts';
+import { connect, globalOptions } from '../../core/session.ts';
 
 interface DiffOptions {
   filename: string[];

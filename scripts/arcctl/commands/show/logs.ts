@@ -1,17 +1,17 @@
 import { Command } from 'commander';
 import { ArcError, printable, printableLines } from '#shared/base/errors';
 import { createLineMasker, type Order } from '#shared/domain';
-import { exitCodes, Failure, usage } from '../core/failure.ts';
-import type { Io } from '../core/io.ts';
-import { logLines } from '../core/log-stream.ts';
-import { collected } from '../core/options.ts';
-import { shownPods } from '../core/pod.ts';
-import { orderName } from '../core/resources.ts';
-import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { followRuns, type LogSource } from '../model/follow-runs.ts';
-import { readOrder, readTree, type Unread } from '../model/read-tree.ts';
-import { createOpenings, standingOf } from '../model/standing.ts';
-import { type ArtifactNode, whyOf } from '../model/tree.ts';
+import { exitCodes, Failure, usage } from '../../core/failure.ts';
+import type { Io } from '../../core/io.ts';
+import { logLines } from '../../core/log-stream.ts';
+import { collected } from '../../core/options.ts';
+import { shownPods } from '../../core/pod.ts';
+import { orderName } from '../../core/resources.ts';
+import { type Cluster, connect, globalOptions } from '../../core/session.ts';
+import { followRuns, type LogSource } from '../../model/follow-runs.ts';
+import { readOrder, readTree, type Unread } from '../../model/read-tree.ts';
+import { createOpenings, standingOf } from '../../model/standing.ts';
+import { type ArtifactNode, whyOf } from '../../model/tree.ts';
 
 interface LogsOptions {
   artifact?: string[];

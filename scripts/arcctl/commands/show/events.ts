@@ -12,13 +12,13 @@ import {
   orders,
 } from '#shared/domain';
 import type { KubeClient } from '#shared/kubernetes/client';
-import { createFollower } from '../core/follower.ts';
-import type { Io } from '../core/io.ts';
-import { allNamespacesOption } from '../core/options.ts';
-import { orderName } from '../core/resources.ts';
-import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { createEarlyEvents } from '../model/early-events.ts';
-import { readOrder } from '../model/read-tree.ts';
+import { createFollower } from '../../core/follower.ts';
+import type { Io } from '../../core/io.ts';
+import { allNamespacesOption } from '../../core/options.ts';
+import { orderName } from '../../core/resources.ts';
+import { type Cluster, connect, globalOptions } from '../../core/session.ts';
+import { createEarlyEvents } from '../../model/early-events.ts';
+import { readOrder } from '../../model/read-tree.ts';
 
 /** Events of ArtifactWorkflows that have not been seen: they follow within moments. */
 const mostEarly = 1000;

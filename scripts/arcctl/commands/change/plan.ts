@@ -1,27 +1,16 @@
 import { Command } from 'commander';
 import { mapBounded } from '#shared/base/async';
-import { ArcError, bytesText } from '#shared/base/errors';
-import { readPlanInputs, settingsMap } from '#shared/conduit/function-kit';
-import {
-  type ArtifactWorkflow,
-  artifactWorkflows,
-  childSelector,
-  configMaps,
-  type Endpoint,
-  labels,
-  type Order,
-  parseSettings,
-  planOrder,
-  type Settings,
-} from '#shared/domain';
-import { dryRunAll, ordersIn } from '../core/dry-run.ts';
-import { exitCodes, Failure } from '../core/failure.ts';
-import type { Io } from '../core/io.ts';
-import { filenameOption, outputOption } from '../core/options.ts';
-import { type Cell, formatOf, printTable, printValue } from '../core/print.ts';
-import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { type Outcome, placesOf, previewOf, withSharers } from '../model/preview.ts';
-import type { Bytes } from '../model/transfer-bytes.ts';
+import { bytesText } from '#shared/base/errors';
+import type { Endpoint, Order } from '#shared/domain';
+import { dryRunAll, ordersIn } from '../../core/dry-run.ts';
+import { exitCodes, Failure } from '../../core/failure.ts';
+import type { Io } from '../../core/io.ts';
+import { filenameOption, outputOption } from '../../core/options.ts';
+import { type Cell, formatOf, printTable, printValue } from '../../core/print.ts';
+import { type Cluster, connect, globalOptions } from '../../core/session.ts';
+import type { Outcome } from '../../model/preview.ts';
+import { readPreview } from '../../model/read-preview.ts';
+import type { Bytes } from '../../model/transfer-bytes.ts';
 
 interface PlanOptions {
   filename: string[];
@@ -68,19 +57,13 @@ export function planCommand(io: Io): Command {
 
 async function preview(
   io: Io,
-  { api }: Cluster,
+  cluster: Cluster,
   order: Order,
   withBytes: boolean,
 ): Promise<Omit<Preview, 'isNew'>> {
   const { namespace = 'default', name } = order.metadata;
-  const [inputs, children, settings] = await Promise.all([
-    readPlanInputs({ api, signal: io.signal }, order),
-    api.list(artifactWorkflows, { namespace, labelSelector: childSelector(order) }, io.signal),
-    readOperatorSettings(io, api),
-  ]);
-  const plan = planOrder(order, inputs, settings);
-  const outcomes = await withOthers(io, api, order, previewOf(order, plan, children.items));
-  const bytes = withBytes ? await bytesOf(io, outcomes, inputs.endpoints) : [];
+  const { outcomes, endpoints } = await readPreview(io, cluster, order);
+  const bytes = withBytes ? await bytesOf(io, outcomes, endpoints) : [];
   return {
     ...{ order: name, namespace },
     artifacts: outcomes.map(({ workflow: _, ...outcome }, index) => {
@@ -90,41 +73,13 @@ async function preview(
   };
 }
 
-/** As many values as a selector takes in a URL. */
-const placesAtOnce = 100;
-
-/** The outcomes, with the other Orders of the namespace that write to the same places. */
-async function withOthers(io: Io, api: Cluster['api'], order: Order, outcomes: readonly Outcome[]) {
-  const { namespace = 'default' } = order.metadata;
-  const others: ArtifactWorkflow[] = [];
-  const places = placesOf(outcomes);
-  for (let begin = 0; begin < places.length; begin += placesAtOnce) {
-    const some = places.slice(begin, begin + placesAtOnce).join(',');
-    const selection = { namespace, labelSelector: `${labels.target} in (${some})` };
-    others.push(...(await api.list(artifactWorkflows, selection, io.signal)).items);
-  }
-  return withSharers(order, outcomes, others);
-}
-
-/** What an operator sets changes plans. People may have no right to read it; then the plan is made without, and says so. */
-async function readOperatorSettings(io: Io, api: Cluster['api']): Promise<Settings> {
-  try {
-    const map = await api.get(configMaps, settingsMap, io.signal);
-    return parseSettings(map?.data ?? {}, {}).settings;
-  } catch (caught) {
-    if (!ArcError.is(caught, 'Forbidden')) throw caught;
-    io.note(`Without the operator's settings: ${caught.message}`);
-    return {};
-  }
-}
-
 async function bytesOf(
   io: Io,
   outcomes: readonly Outcome[],
   known: readonly Endpoint[],
 ): Promise<(Bytes | undefined)[]> {
   const endpoints = new Map(known.map((endpoint) => [endpoint.metadata.name, endpoint]));
-  const { transferBytes } = await import('../model/transfer-bytes.ts');
+  const { transferBytes } = await import('../../model/transfer-bytes.ts');
   return mapBounded(outcomes, 4, io.signal, async ({ workflow }, signal) =>
     workflow ? transferBytes(workflow, endpoints, io.env, signal) : undefined,
   );
@@ -161,7 +116,8 @@ function bytesCell(bytes: Bytes | undefined): string {
   return bytes.state === 'known' ? bytesText(bytes.toSend) : '?';
 }
 
-function summaryOf(artifacts: Preview['artifacts']): string {
+/** `2 would run, 1 re-used`. */
+export function summaryOf(artifacts: Preview['artifacts']): string {
   const counts = Map.groupBy(artifacts, ({ action }) => action);
   const parts = [...counts].map(([action, some]) => `${some.length} ${words[action]}`);
   const known = artifacts.flatMap(({ bytes }) => (bytes?.state === 'known' ? [bytes.toSend] : []));

@@ -2,13 +2,13 @@ import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { type Endpoint, endpoints, type Order, orders } from '#shared/domain';
 import { collectionPath, query } from '#shared/kubernetes/client';
-import { exitCodes, Failure, usage } from '../core/failure.ts';
-import type { Io } from '../core/io.ts';
-import { dryRunOption, outputOption } from '../core/options.ts';
-import { formatOf, printValue } from '../core/print.ts';
-import { fullName } from '../core/resources.ts';
-import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { type Drafted, draftOrder } from '../model/draft.ts';
+import { exitCodes, Failure, usage } from '../../core/failure.ts';
+import type { Io } from '../../core/io.ts';
+import { dryRunOption, outputOption } from '../../core/options.ts';
+import { formatOf, printValue } from '../../core/print.ts';
+import { fullName } from '../../core/resources.ts';
+import { type Cluster, connect, globalOptions } from '../../core/session.ts';
+import { type Drafted, draftOrder } from '../../model/draft.ts';
 
 interface CreateOptions {
   name?: string;

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { exitCodes, Failure } from '../core/failure.ts';
-import type { Io } from '../core/io.ts';
-import { outputOption } from '../core/options.ts';
-import { formatOf, printTable, printValue } from '../core/print.ts';
-import { shippedText } from '../core/shipped.ts';
-import { explanationsOf, parseStatusTable, similarNames } from '../model/status-table.ts';
+import { exitCodes, Failure } from '../../core/failure.ts';
+import type { Io } from '../../core/io.ts';
+import { outputOption } from '../../core/options.ts';
+import { formatOf, printTable, printValue } from '../../core/print.ts';
+import { shippedText } from '../../core/shipped.ts';
+import { explanationsOf, parseStatusTable, similarNames } from '../../model/status-table.ts';
 
 interface ExplainOptions {
   output?: string;

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ArcError } from '#shared/base/errors';
 import { namespaces, orders } from '#shared/domain';
-import { order } from '../../../shared/domain/testing/objects.ts';
-import { startApi, type TestApi } from '../../../test/fixtures/standalone/api-server.ts';
-import { orderActions } from '../core/order-actions.ts';
-import { createProgram } from '../program.ts';
-import { type QuietIo, quietIo } from '../testing/quiet-io.ts';
+import { order } from '../../../../shared/domain/testing/objects.ts';
+import { startApi, type TestApi } from '../../../../test/fixtures/standalone/api-server.ts';
+import { orderActions } from '../../core/order-actions.ts';
+import { createProgram } from '../../program.ts';
+import { type QuietIo, quietIo } from '../../testing/quiet-io.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -3,15 +3,15 @@ import { pause } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { artifactWorkflows, childSelector, orders } from '#shared/domain';
 import type { Kind } from '#shared/kubernetes/client';
-import { exitCodes, Failure, usage } from '../core/failure.ts';
-import type { Io } from '../core/io.ts';
-import { allOption, collected, outputOption, selectorOption, yesOption } from '../core/options.ts';
-import { type OrderAction, orderActions } from '../core/order-actions.ts';
-import { type Format, formatOf, printValue } from '../core/print.ts';
-import { fullName, parseAsked } from '../core/resources.ts';
-import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { readOrder } from '../model/read-tree.ts';
-import { treeOf, whyOf } from '../model/tree.ts';
+import { exitCodes, Failure, usage } from '../../core/failure.ts';
+import type { Io } from '../../core/io.ts';
+import { allOption, collected, outputOption, selectorOption, yesOption } from '../../core/options.ts';
+import { type OrderAction, orderActions } from '../../core/order-actions.ts';
+import { type Format, formatOf, printValue } from '../../core/print.ts';
+import { fullName, parseAsked } from '../../core/resources.ts';
+import { type Cluster, connect, globalOptions } from '../../core/session.ts';
+import { readOrder } from '../../model/read-tree.ts';
+import { treeOf, whyOf } from '../../model/tree.ts';
 
 /** How long one command waits in all where the API asks it to. */
 const mostWaitMs = 10 * 60_000;

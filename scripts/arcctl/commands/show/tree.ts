@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { mapBounded } from '#shared/base/async';
 import { type Order, orders } from '#shared/domain';
-import type { Io } from '../core/io.ts';
-import { allNamespacesOption, outputOption, selectorOption } from '../core/options.ts';
-import { type Format, formatOf, printTable, printValue } from '../core/print.ts';
-import { fullName, orderName } from '../core/resources.ts';
-import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { readOrder, readTree, type Unread } from '../model/read-tree.ts';
-import type { OrderTree } from '../model/tree.ts';
-import { treeRows } from '../model/tree-rows.ts';
+import type { Io } from '../../core/io.ts';
+import { allNamespacesOption, outputOption, selectorOption } from '../../core/options.ts';
+import { type Format, formatOf, printTable, printValue } from '../../core/print.ts';
+import { fullName, orderName } from '../../core/resources.ts';
+import { type Cluster, connect, globalOptions } from '../../core/session.ts';
+import { readOrder, readTree, type Unread } from '../../model/read-tree.ts';
+import type { OrderTree } from '../../model/tree.ts';
+import { treeRows } from '../../model/tree-rows.ts';
 
 interface TreeOptions {
   output?: string;

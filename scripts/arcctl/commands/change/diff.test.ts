@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { namespaces, orders } from '#shared/domain';
-import { order } from '../../../shared/domain/testing/objects.ts';
-import { startApi, type TestApi } from '../../../test/fixtures/standalone/api-server.ts';
-import { createProgram } from '../program.ts';
-import { quietIo } from '../testing/quiet-io.ts';
+import { order } from '../../../../shared/domain/testing/objects.ts';
+import { startApi, type TestApi } from '../../../../test/fixtures/standalone/api-server.ts';
+import { createProgram } from '../../program.ts';
+import { quietIo } from '../../testing/quiet-io.ts';
 
 let api: TestApi;
 let folder: string;

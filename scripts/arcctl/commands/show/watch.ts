@@ -1,17 +1,17 @@
 import { Command } from 'commander';
 import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
-import { createDisplay, type Row } from '../core/display.ts';
-import { exitCodes, Failure } from '../core/failure.ts';
-import { createFollower } from '../core/follower.ts';
-import type { Io } from '../core/io.ts';
-import { allNamespacesOption, selectorOption } from '../core/options.ts';
-import { orderName } from '../core/resources.ts';
-import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { createPace, paceText } from '../model/pace.ts';
-import { readOrder } from '../model/read-tree.ts';
-import { createOpenings, standingOf } from '../model/standing.ts';
-import { type ArtifactNode, treeOf, whyOf } from '../model/tree.ts';
-import { firstLine } from '../model/tree-rows.ts';
+import { createDisplay, type Row } from '../../core/display.ts';
+import { exitCodes, Failure } from '../../core/failure.ts';
+import { createFollower } from '../../core/follower.ts';
+import type { Io } from '../../core/io.ts';
+import { allNamespacesOption, selectorOption } from '../../core/options.ts';
+import { orderName } from '../../core/resources.ts';
+import { type Cluster, connect, globalOptions } from '../../core/session.ts';
+import { createPace, paceText } from '../../model/pace.ts';
+import { readOrder } from '../../model/read-tree.ts';
+import { createOpenings, standingOf } from '../../model/standing.ts';
+import { type ArtifactNode, treeOf, whyOf } from '../../model/tree.ts';
+import { firstLine } from '../../model/tree-rows.ts';
 
 interface WatchOptions {
   selector?: string;
@@ -34,13 +34,23 @@ export function watchCommand(io: Io): Command {
       const cluster = await connect(io, globalOptions(command));
       const key = (name: string) => ({ namespace: cluster.namespace, name: orderName(name) });
       const named = await Promise.all(names.map((name) => readOrder(cluster.api, key(name), io.signal)));
-      const failed = await follow(io, cluster, named, options);
-      if (failed.length > 0)
-        throw new Failure(
-          exitCodes.no,
-          `${failed.join(', ')} did not arrive: look with "${cluster.hint(`tree ${failed[0]}`)}", and try again with "${cluster.hint(`retry ${failed.join(' ')}`)}"`,
-        );
+      await watchOrders(io, cluster, named, options);
     });
+}
+
+/** Follows Orders until they have ended. Rejects with a Failure that names those that ended badly. */
+export async function watchOrders(
+  io: Io,
+  cluster: Cluster,
+  named: readonly Order[],
+  options: WatchOptions = {},
+): Promise<void> {
+  const failed = await follow(io, cluster, named, options);
+  if (failed.length > 0)
+    throw new Failure(
+      exitCodes.no,
+      `${failed.join(', ')} did not arrive: look with "${cluster.hint(`tree ${failed[0]}`)}", and try again with "${cluster.hint(`retry ${failed.join(' ')}`)}"`,
+    );
 }
 
 /** Resolves with the Orders that ended badly; only of those named. */

@@ -1,0 +1,62 @@
+import { ArcError } from '#shared/base/errors';
+import { readPlanInputs, settingsMap } from '#shared/conduit/function-kit';
+import {
+  type ArtifactWorkflow,
+  artifactWorkflows,
+  childSelector,
+  configMaps,
+  type Endpoint,
+  labels,
+  type Order,
+  parseSettings,
+  planOrder,
+  type Settings,
+} from '#shared/domain';
+import type { Io } from '../core/io.ts';
+import type { Cluster } from '../core/session.ts';
+import { type Outcome, placesOf, previewOf, withSharers } from './preview.ts';
+
+/** What the functions would do for an Order as it stands, the Endpoints that it was planned with, and who writes to the same places. */
+export async function readPreview(
+  io: Io,
+  { api }: Pick<Cluster, 'api'>,
+  order: Order,
+): Promise<{ outcomes: Outcome[]; endpoints: readonly Endpoint[] }> {
+  const { namespace = 'default' } = order.metadata;
+  const [inputs, children, settings] = await Promise.all([
+    readPlanInputs({ api, signal: io.signal }, order),
+    api.list(artifactWorkflows, { namespace, labelSelector: childSelector(order) }, io.signal),
+    readOperatorSettings(io, api),
+  ]);
+  const plan = planOrder(order, inputs, settings);
+  const outcomes = await withOthers(io, api, order, previewOf(order, plan, children.items));
+  return { outcomes, endpoints: inputs.endpoints };
+}
+
+/** As many values as a selector takes in a URL. */
+const placesAtOnce = 100;
+
+/** The outcomes, with the other Orders of the namespace that write to the same places. */
+async function withOthers(io: Io, api: Cluster['api'], order: Order, outcomes: readonly Outcome[]) {
+  const { namespace = 'default' } = order.metadata;
+  const others: ArtifactWorkflow[] = [];
+  const places = placesOf(outcomes);
+  for (let begin = 0; begin < places.length; begin += placesAtOnce) {
+    const some = places.slice(begin, begin + placesAtOnce).join(',');
+    const selection = { namespace, labelSelector: `${labels.target} in (${some})` };
+    others.push(...(await api.list(artifactWorkflows, selection, io.signal)).items);
+  }
+  return withSharers(order, outcomes, others);
+}
+
+/** What an operator sets changes plans. People may have no right to read it; then the plan is made without, and says so. */
+async function readOperatorSettings(io: Io, api: Cluster['api']): Promise<Settings> {
+  try {
+    const map = await api.get(configMaps, settingsMap, io.signal);
+    return parseSettings(map?.data ?? {}, {}).settings;
+  } catch (caught) {
+    if (!ArcError.is(caught, 'Forbidden')) throw caught;
+    io.note(`Without the operator's settings: ${caught.message}`);
+    return {};
+  }
+}

@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ArcError } from '#shared/base/errors';
+import {
+  type Artifact,
+  type ArtifactWorkflow,
+  type Order,
+  type Parameter,
+  withDefaults,
+} from '#shared/domain';
+
+/** What makes a version of an artifact another transfer, for people to compare. */
+export function inputsOf({ spec }: ArtifactWorkflow): object {
+  const { type, srcRef, dstRef, cron, artifact, workflowTemplateRef, policies } = spec;
+  const side = (ref: typeof srcRef) =>
+    ref && { endpoint: ref.name, generation: ref.generation, credentials: ref.secretGeneration };
+  return dropAbsent({
+    type,
+    source: side(srcRef) && dropAbsent(side(srcRef) ?? {}),
+    destination: side(dstRef) && dropAbsent(side(dstRef) ?? {}),
+    cron,
+    spec: artifact?.spec,
+    template: workflowTemplateRef.name,
+    policies: policies?.map(({ from, digest }) => `${from} ${digest.slice(0, 19)}`),
+  });
+}
+
+/**
+ * Returns the artifacts of an Order with one set back to what an earlier version of it was made of. `parameters` of its type stand in the
+ * version's spec and are left out, as the Order does not set them. Throws Conflict where the Order lists no such artifact.
+ */
+export function rolledBack(
+  order: Order,
+  index: number,
+  version: ArtifactWorkflow,
+  parameters: readonly Parameter[],
+): Artifact[] {
+  const artifacts = order.spec.artifacts ?? [];
+  const current = artifacts[index];
+  if (!current) throw new ArcError('Conflict', 'the Order has changed: it no longer lists this artifact');
+  const { source, destination, cron } = withDefaults(order, current);
+  const { type = current.type, srcRef, dstRef, artifact } = version.spec;
+  const ofType = new Set(parameters.map(({ name }) => name));
+  const spec = Object.fromEntries(
+    Object.entries(artifact?.spec ?? {}).filter(
+      ([field]) => Object.hasOwn(current.spec ?? {}, field) || !ofType.has(parameterOf(field)),
+    ),
+  );
+  const before = version.spec.cron;
+  const changed: Artifact = {
+    ...{ ...current, type, spec },
+    ...(srcRef && srcRef.name !== source && { srcRef: { name: srcRef.name } }),
+    ...(dstRef && dstRef.name !== destination && { dstRef: { name: dstRef.name } }),
+    ...(before !== undefined && !isDeepStrictEqual(before, cron) && { cron: before }),
+  };
+  return artifacts.map((each, at) => (at === index ? changed : each));
+}
+
+function parameterOf(field: string): string {
+  return `spec${field.slice(0, 1).toUpperCase()}${field.slice(1)}`;
+}
+
+function dropAbsent(object: object): object {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
