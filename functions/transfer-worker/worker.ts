@@ -83,7 +83,7 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
   }
 }
 
-async function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<CopyResult | BatchResult> {
+async function transfer(job: Job, { env, stop, print, warn }: WorkerProcess): Promise<CopyResult | BatchResult> {
   const attempts = wholeNumber(env, 'ARC_RETRY_ATTEMPTS', maxRetryAttempts);
   const maxBytes = wholeNumber(env, 'ARC_MAX_BYTES', Number.MAX_SAFE_INTEGER) ?? defaultMaxBytes;
   const file = env.ARGO_PROGRESS_FILE;
@@ -97,6 +97,7 @@ async function transfer(job: Job, { env, stop, warn }: WorkerProcess): Promise<C
     retry: attempts === undefined ? {} : { attempts },
     maxBytes,
     verify: job.verify === true,
+    onStep: print,
     trustedRoot: path.join(trustDir(env), 'trusted_root.json'),
     ...(env.ARC_WAITS_DIR === undefined ? {} : { waitsDir: env.ARC_WAITS_DIR }),
     ...(env.ARC_REPORTS_DIR === undefined ? {} : { reportsFolder: env.ARC_REPORTS_DIR }),

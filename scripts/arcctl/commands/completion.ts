@@ -21,16 +21,21 @@ export function completionCommand(io: Io): Command {
 }
 
 /** A person waits for the answer, and has something to type meanwhile. */
-const patienceMs = 2_000;
+const usualPatienceMs = 2_000;
 const mostNames = 500;
 
 type Word = readonly [word: string, meaning: string];
 
 /** Answers `arcctl complete -- WORDS`, as `completionScripts` and kubectl read it. */
-export async function complete(io: Io, program: Command, line: readonly string[]): Promise<void> {
+export async function complete(
+  io: Io,
+  program: Command,
+  line: readonly string[],
+  patienceMs = usualPatienceMs,
+): Promise<void> {
   const wanted = wantedAt(program, line);
   const found = await Promise.all(
-    wanted.sources.map((source) => wordsOf(source, wanted, { io, program, line })),
+    wanted.sources.map((source) => wordsOf(source, wanted, { io, program, line, patienceMs })),
   );
   const words = [...wanted.words, ...found.flat()].filter(([word]) => word.startsWith(wanted.begin));
   for (const [word, meaning] of words)
@@ -48,6 +53,7 @@ interface Asking {
   io: Io;
   program: Command;
   line: readonly string[];
+  patienceMs: number;
 }
 
 async function wordsOf(source: Source, wanted: Wanted, asking: Asking): Promise<readonly Word[]> {
@@ -82,7 +88,7 @@ function globalsOf({ program, line }: Asking) {
 type Asked = Extract<Source, 'orders' | 'names' | 'namespaces' | 'artifacts' | 'types'>;
 
 async function namesOf(source: Asked, { begin, args }: Wanted, asking: Asking): Promise<string[]> {
-  const { io } = asking;
+  const { io, patienceMs } = asking;
   try {
     const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]);
     const cluster = await connect(io, globalsOf(asking));

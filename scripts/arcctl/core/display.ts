@@ -14,7 +14,8 @@ export interface Row {
 }
 
 export interface Display {
-  show(rows: readonly Row[]): void;
+  /** `total`: of all rows together, always shown below them. */
+  show(rows: readonly Row[], total?: Row): void;
 }
 
 /** Where a display draws. */
@@ -46,11 +47,12 @@ export function createDisplay(screen: Screen): Display {
 function bars(screen: Screen): Display {
   let drawn = 0;
   return {
-    show(rows) {
-      const { shown, hidden } = fitting(rows, screen.height() - 2);
+    show(rows, total) {
+      const { shown, hidden } = fitting(rows, screen.height() - (total ? 3 : 2));
       const width = Math.max(12, ...shown.map(({ name }) => widthOf(printable(name))));
       const texts = shown.map((row) => barOf(row, screen.columns(), width));
       if (hidden !== '') texts.push(cutTo(`  ${hidden}`, screen.columns() - 1));
+      if (total) texts.push(barOf(total, screen.columns(), width));
       // In one write, so that nobody sees half of it; what was drawn below ends.
       const up = drawn > 0 ? `\u001b[${drawn}A` : '';
       screen.write(`${up}${texts.map((text) => `\u001b[2K${text}\n`).join('')}\u001b[J`);
@@ -62,8 +64,8 @@ function bars(screen: Screen): Display {
 function lines(screen: Screen): Display {
   const last = new Map<string, string>();
   return {
-    show(rows) {
-      for (const row of rows) {
+    show(rows, total) {
+      for (const row of total ? [...rows, total] : rows) {
         const text = `${printable(row.name)}: ${row.phase}${percentOf(row.progress)}${row.message ? `: ${printable(row.message)}` : ''}`;
         if (last.get(row.name) === text) continue;
         last.set(row.name, text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { createCopyProgress } from './copy-progress.ts';
+import { blobSteps, createCopyProgress } from './copy-progress.ts';
 
 const blob = (digest: string, size: number) => ({ mediaType: 'x', digest, size });
 
@@ -42,4 +42,11 @@ describe('the tally', () => {
     expect(copyProgress.blobs).toEqual({ copied: 0, existed: 1, mounted: 1 });
     expect(copyProgress.bytes).toEqual({ copied: 0, existed: 10, mounted: 20 });
   });
+});
+
+it('tells of the first and the last blob, and not of each of many at once', () => {
+  const told: string[] = [];
+  const settle = blobSteps(8, (step) => told.push(step));
+  for (let blob = 0; blob < 8; blob += 1) settle();
+  expect(told).toEqual(['1 of 8 blobs', '8 of 8 blobs']);
 });

@@ -10,6 +10,9 @@ export type Counts = Record<BlobOutcome, number>;
  */
 export type Progress = (done: number, total: number) => void;
 
+/** Tells a person of a step, in a few words: `3 of 8 blobs`. */
+export type TellStep = (step: string) => void;
+
 /** Counts what has been settled, and reports progress. */
 export interface CopyProgress {
   readonly blobs: Counts;
@@ -20,8 +23,28 @@ export interface CopyProgress {
   manifests(sent: number, existed: number): void;
 }
 
+/** Steps of many small blobs are told at this interval at most, but for the last one. */
+const stepIntervalMs = 500;
+
+/** Returns what tells how many of `count` blobs are settled, whenever another one is. */
+export function blobSteps(count: number, tell: TellStep | undefined): () => void {
+  let settled = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    settled += 1;
+    const now = performance.now();
+    if (settled < count && now - toldAt < stepIntervalMs) return;
+    toldAt = now;
+    tell?.(`${settled} of ${count} blobs`);
+  };
+}
+
 /** The progress towards `most` bytes of blobs and manifests: what exists already, or is mounted, is not sent and does not count. */
-export function createCopyProgress(most: number, progress: Progress | undefined): CopyProgress {
+export function createCopyProgress(
+  most: number,
+  progress: Progress | undefined,
+  onSettled: () => void = () => undefined,
+): CopyProgress {
   const zero = (): Counts => ({ copied: 0, existed: 0, mounted: 0 });
   const underWay = new Map<string, number>();
   const blobs = zero();
@@ -53,6 +76,7 @@ export function createCopyProgress(most: number, progress: Progress | undefined)
     },
     settled(blob, outcome) {
       blobs[outcome] += 1;
+      onSettled();
       bytes[outcome] += blob.size;
       const before = underWay.get(blob.digest) ?? 0;
       underWay.delete(blob.digest);

@@ -2,13 +2,15 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type Opening, openSession, type SessionOptions } from '../oci/session.ts';
-import type { Counts, Progress } from './copy-progress.ts';
+import type { Counts, Progress, TellStep } from './copy-progress.ts';
 
 /** What every run of a copy or comparison is started with. */
 export interface RunOptions extends SessionOptions {
   signal: AbortSignal;
   /** Called with the bytes done, which never fall, and their total. */
   progress?: Progress;
+  /** Told what a person would like to read in a log while it runs. */
+  onStep?: TellStep;
   /** The folder for large blobs; the copy creates its own folder in it and removes it. */
   workDir: string;
   /** An artifact with more bytes than this is refused before any of its blobs is copied. */

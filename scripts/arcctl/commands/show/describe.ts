@@ -4,6 +4,7 @@ import { type Endpoint, endpoints, endpointsUsed, events, type KubeEvent, orders
 import type { Kind } from '#shared/kubernetes/client';
 import { exitCodes, Failure, usage } from '../../core/failure.ts';
 import type { Io } from '../../core/io.ts';
+import { paged } from '../../core/pager.ts';
 import { printTable, printValue } from '../../core/print.ts';
 import { type Asked, parseOrdersOr } from '../../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../../core/session.ts';
@@ -24,10 +25,12 @@ export function describeCommand(io: Io): Command {
       const asked = parseOrdersOr(words);
       if (asked.names.length === 0) throw usage(`which ${asked.kind.plural}? Name them`);
       const cluster = await connect(io, globalOptions(command));
-      for (const [index, name] of asked.names.entries()) {
-        if (index > 0) io.line();
-        await describe(io, cluster, asked, name);
-      }
+      await paged(io, async (paging) => {
+        for (const [index, name] of asked.names.entries()) {
+          if (index > 0) paging.line();
+          await describe(paging, cluster, asked, name);
+        }
+      });
     });
 }
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { ArcError, printable, printableLines } from '#shared/base/errors';
+import { ArcError, bytesText, printable, printableLines } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
 import { createLineMasker, type Order } from '#shared/domain';
 import { exitCodes, Failure, usage } from '../../core/failure.ts';
 import type { Io } from '../../core/io.ts';
@@ -65,6 +66,23 @@ export function logsCommand(io: Io): Command {
     });
 }
 
+/** The worker ends with its result as JSON, for programs; a person reads what became of it. undefined for another line. */
+export function outcomeText(line: string): string | undefined {
+  if (!line.startsWith('{"outcome":')) return undefined;
+  let result: unknown;
+  try {
+    result = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(result)) return undefined;
+  const { outcome, reason, message, digest, bytes, blobs } = result;
+  if (outcome === 'failed') return `failed (${String(reason)}): ${String(message)}`;
+  const copied = isRecord(bytes) && typeof bytes.copied === 'number' ? [`${bytesText(bytes.copied)} copied`] : [];
+  const existed = isRecord(blobs) && typeof blobs.existed === 'number' ? [`${blobs.existed} blobs were there`] : [];
+  return [String(outcome), ...(typeof digest === 'string' ? [digest] : []), ...copied, ...existed].join(', ');
+}
+
 interface Copying {
   wanted: readonly string[];
   copy(source: LogSource): Promise<void>;
@@ -73,7 +91,7 @@ interface Copying {
 function printer(io: Io, isNamed: boolean) {
   return (artifact: string, line: string) => {
     // A terminal takes control characters for commands; a pipe gets what the worker printed.
-    const text = io.isTerminal ? printableLines(line) : line;
+    const text = io.isTerminal ? printableLines(outcomeText(line) ?? line) : line;
     io.line(isNamed ? `${io.style('dim', `${printable(artifact)}:`)} ${text}` : text);
   };
 }

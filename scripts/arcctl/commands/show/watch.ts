@@ -1,5 +1,14 @@
 import { Command } from 'commander';
-import { type ArtifactWorkflow, artifactWorkflows, labels, type Order, orders } from '#shared/domain';
+import { bytesText } from '#shared/base/errors';
+import {
+  type ArtifactWorkflow,
+  artifactWorkflows,
+  countsBytes,
+  labels,
+  type Order,
+  orders,
+  parseProgress,
+} from '#shared/domain';
 import { createDisplay, type Row } from '../../core/display.ts';
 import { exitCodes, Failure } from '../../core/failure.ts';
 import { createFollower } from '../../core/follower.ts';
@@ -7,7 +16,8 @@ import type { Io } from '../../core/io.ts';
 import { allNamespacesOption, selectorOption } from '../../core/options.ts';
 import { orderName } from '../../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../../core/session.ts';
-import { createPace, paceText } from '../../model/pace.ts';
+import { orderProgress, type PartProgress } from '../../model/order-progress.ts';
+import { createPace, paceText, secondsText } from '../../model/pace.ts';
 import { readOrder } from '../../model/read-tree.ts';
 import { createOpenings, standingOf } from '../../model/standing.ts';
 import { type ArtifactNode, treeOf, whyOf } from '../../model/tree.ts';
@@ -114,19 +124,33 @@ function uidOf({ metadata }: Order): string {
   return metadata.uid ?? '';
 }
 
+/** Rows, and what the last of them is made of. */
+interface Drawn {
+  row: Row;
+  part: PartProgress;
+}
+
 function createDrawing(io: Io, isOne: boolean) {
   const display = createDisplay(io);
   const pace = createPace();
-  const rowOf = (lead: string, uid: string, artifact: ArtifactNode): Row => {
+  const rowOf = (lead: string, uid: string, artifact: ArtifactNode): Drawn => {
     const { phase, progress } = artifact;
     const isRunning = phase === 'Running';
     const found = pace.note(`${uid}/${artifact.index}`, isRunning ? progress : undefined, performance.now());
-    return {
+    const row = {
       ...{ name: `${lead}${artifact.name}`, phase },
       progress: isRunning ? tenths(progress, io.isTerminal) : undefined,
       message: whyOf({ ...artifact, message: firstLine(artifact.message) }),
       pace: found && paceText(found, progress),
     };
+    const known = parseProgress(progress);
+    const isDone = phase === 'Succeeded';
+    const part = {
+      ...{ isDone, pace: found },
+      ...(known && countsBytes(known.total) && { bytes: isDone ? { ...known, done: known.total } : known }),
+      ...(known && { share: isRunning ? known.done / known.total : 0 }),
+    };
+    return { row, part };
   };
   return (found: readonly Order[], children: readonly ArtifactWorkflow[]) => {
     const byOrder = Map.groupBy(children, ({ metadata }) => metadata.labels?.[labels.order] ?? '');
@@ -135,7 +159,27 @@ function createDrawing(io: Io, isOne: boolean) {
       const tree = treeOf({ order, artifactWorkflows: byOrder.get(uid) ?? [] });
       return tree.artifacts.map((artifact) => rowOf(isOne ? '' : `${name}/`, uid, artifact));
     });
-    display.show(rows);
+    const total = rows.length > 1 ? totalOf(rows, io.isTerminal) : undefined;
+    display.show(
+      rows.map(({ row }) => row),
+      total,
+    );
+  };
+}
+
+/** One row for all: how much of the whole is done, how fast it goes and how long it will take. */
+function totalOf(drawn: readonly Drawn[], isTerminal: boolean): Row {
+  const { share, bytes, bytesPerSecond, secondsLeft } = orderProgress(drawn.map(({ part }) => part));
+  const done = drawn.filter(({ part }) => part.isDone).length;
+  const rate = bytesPerSecond === undefined ? [] : [`${bytesText(bytesPerSecond)}/s`];
+  const left = secondsLeft === undefined ? [] : [`${secondsText(secondsLeft)} left`];
+  const moved = bytes > 0 ? [bytesText(bytes)] : [];
+  return {
+    name: 'total',
+    phase: `${done} of ${drawn.length}`,
+    progress: tenths(`${Math.floor(share * 1000)}/1000`, isTerminal),
+    message: undefined,
+    pace: [...moved, ...rate, ...left].join(', '),
   };
 }
 
