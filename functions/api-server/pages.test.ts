@@ -27,12 +27,10 @@ async function seenRegistry(name: string): Promise<void> {
   expect((await server.call('PATCH', at, { status })).status).toBe(200);
 }
 
-/** What a page has to be applied: indented lines that begin with an apiVersion, up to the next text. */
+/** What a page has to be applied: blocks of YAML, or parts of one, that begin with an apiVersion. */
 function examplesOf(page: string): string[] {
-  const blocks = page.matchAll(/(?<=\n\n)((?: {4}.*\n|\n(?= {4}))+)/g);
-  return [...blocks]
-    .flatMap(([block]) => block.split(/\n\n(?= {4}\S)/))
-    .map((block) => block.replaceAll(/^ {4}/gm, ''))
+  return [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)]
+    .flatMap(([, block = '']) => block.split(/\n\n(?=\S)/))
     .filter((block) => block.startsWith('apiVersion:'));
 }
 

@@ -37,3 +37,18 @@ it('names the file and what it leads to when that does not exist', async () => {
     'scripts/a.ts cites docs/none.md, which does not exist',
   ]);
 });
+
+it('wants a fence with a language around code, and contents in a long page', async () => {
+  const sections = ['One', 'Two', 'Three', 'Four', 'Five'];
+  const long = [...sections.map((name) => `## ${name}`), ...Array(100).fill('text')].join('\n\n');
+  const root = await treeOf({
+    'README.md': 'Run\n\n    npm ci\n\n- an item\n\n    that goes on\n',
+    'docs/bare.md': '```\nnpm ci\n```\n\n```sh\n    indented\n```\n',
+    'docs/long.md': `# Long\n\n[One](#one) [Two](#two) [Three](#three) [Four](#four)\n\n${long}`,
+  });
+  expect((await checkDocuments(root)).toSorted()).toEqual([
+    'README.md:3: code needs a fence with its language',
+    'docs/bare.md:1: a block of code names no language',
+    'docs/long.md: its contents have no link to "Five"',
+  ]);
+});

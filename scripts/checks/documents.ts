@@ -2,6 +2,9 @@ import { access, glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isTest } from './source-tree.ts';
 
+/** Pages of at least this many lines and sections begin with links to their sections. */
+const longPage = { lines: 100, sections: 5 };
+
 /** `[text](target)`, outside of code. */
 const link = /\]\(([^)\s]+)\)/g;
 /** A path in backticks, from the root or from the page's folder; no `*`, `<` or `{`. */
@@ -11,7 +14,8 @@ const citedPage = /\bdocs\/[\w./-]+\.md\b/g;
 
 /**
  * Pages that lead nowhere: a relative link, an anchor or a path of the tree that does not exist, in any Markdown file, and a page of
- * docs/ that a source file or manifest cites. @returns one line per problem.
+ * docs/ that a source file or manifest cites; and pages that are hard to read: code without a fence and its language, a long page without
+ * contents. @returns one line per problem.
  */
 export async function checkDocuments(root: string): Promise<string[]> {
   const problems: string[] = [];
@@ -19,6 +23,7 @@ export async function checkDocuments(root: string): Promise<string[]> {
     cwd: root,
   })) {
     const text = await readFile(path.join(root, file), 'utf8');
+    problems.push(...formProblems(text).map((problem) => `${file}${problem}`));
     for (const [, target = ''] of text.matchAll(link)) {
       const problem = await brokenLink(root, file, target);
       if (problem !== undefined) problems.push(`${file} links to ${target}: ${problem}`);
@@ -42,6 +47,40 @@ export async function checkDocuments(root: string): Promise<string[]> {
   return problems;
 }
 
+/** What of a page cannot be read easily. */
+function formProblems(text: string): string[] {
+  return [...codeProblems(text.split('\n')), ...missingContents(text)];
+}
+
+/** Code without a fence, or without its language. In a list, four blanks go on with an item. */
+function codeProblems(lines: readonly string[]): string[] {
+  const problems: string[] = [];
+  let isCode = false;
+  let isList = false;
+  for (const [index, line] of lines.entries()) {
+    const [, language] = /^\s*```(.*)$/.exec(line) ?? [];
+    if (language !== undefined) {
+      isCode = !isCode;
+      if (isCode && language === '') problems.push(`:${index + 1}: a block of code names no language`);
+      continue;
+    }
+    if (isCode || line === '') continue;
+    isList = /^\s*(?:[-*]|\d+\.) /.test(line) || (isList && line.startsWith(' '));
+    if (!isList && line.startsWith('    ')) problems.push(`:${index + 1}: code needs a fence with its language`);
+  }
+  return problems;
+}
+
+/** The sections of a long page that its contents do not lead to. */
+function missingContents(text: string): string[] {
+  const prose = text.replace(/^\s*```[\s\S]*?^\s*```$/gm, '');
+  const sections = [...prose.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+  if (text.split('\n').length < longPage.lines || sections.length < longPage.sections) return [];
+  const contents = prose.slice(0, prose.indexOf('\n## '));
+  const missing = sections.filter((heading) => !contents.includes(`(#${anchorOf(heading)})`));
+  return missing.map((heading) => `: its contents have no link to "${heading}"`);
+}
+
 async function brokenLink(root: string, file: string, target: string): Promise<string | undefined> {
   if (/^[a-z]+:/.test(target)) return undefined;
   const [page = '', anchor] = target.split('#');
@@ -53,15 +92,14 @@ async function brokenLink(root: string, file: string, target: string): Promise<s
 
 /** The anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(text: string): Set<string> {
-  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
-  return new Set(
-    headings.map((heading) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\w\- ]/g, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
+  return new Set([...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)));
+}
+
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
 }
 
 async function exists(file: string): Promise<boolean> {

@@ -33,9 +33,9 @@ export function pictureOfRooms(): string {
   const lines = Object.entries(rooms).map(([room, imports]) => {
     const [wing = '', name = wing] = room.split('/');
     const arrow = imports.length === 0 ? '' : ` --> ${imports.join(', ')}`;
-    return `    ${wing.padEnd(12)}${(everywhere.includes(room) ? `${name} *` : name).padEnd(14)}${arrow}`.trimEnd();
+    return `${wing.padEnd(12)}${(everywhere.includes(room) ? `${name} *` : name).padEnd(14)}${arrow}`.trimEnd();
   });
-  return [...lines.toReversed(), '', '    * every room may import it', ''].join('\n');
+  return [...lines.toReversed(), '', '* every room may import it', ''].join('\n');
 }
 
 /**

@@ -29,7 +29,10 @@ export function apiReference(kinds: readonly ArcKind[]): string {
   const title = `# API reference\n\nGroup \`${first?.group}\`, version \`${first?.version}\`. Generated from the kinds in \`shared/domain\`: change those,
 then run \`${referenceCommand}\`. \`kubectl explain --recursive orders\` prints the same from a server.
 [orders.md](orders.md) says how to use the fields and which of them have no effect yet.\n`;
-  return [title, ...kinds.map(kindSection), settingsReference()].join('\n');
+  const names = [...kinds.map(({ kind }) => kind), 'Settings of the operator'];
+  const links = names.map((name) => `[${name}](#${name.toLowerCase().replaceAll(' ', '-')})`);
+  const contents = `Contents: ${links.join(' ·\n')}\n`;
+  return [title, contents, ...kinds.map(kindSection), settingsReference()].join('\n');
 }
 
 /** Why the document in the tree at `root` is out of date; undefined when it is not. */
