@@ -83,7 +83,10 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
   }
 }
 
-async function transfer(job: Job, { env, stop, print, warn }: WorkerProcess): Promise<CopyResult | BatchResult> {
+async function transfer(
+  job: Job,
+  { env, stop, print, warn }: WorkerProcess,
+): Promise<CopyResult | BatchResult> {
   const attempts = wholeNumber(env, 'ARC_RETRY_ATTEMPTS', maxRetryAttempts);
   const maxBytes = wholeNumber(env, 'ARC_MAX_BYTES', Number.MAX_SAFE_INTEGER) ?? defaultMaxBytes;
   const file = env.ARGO_PROGRESS_FILE;

@@ -66,7 +66,8 @@ function codeProblems(lines: readonly string[]): string[] {
     }
     if (isCode || line === '') continue;
     isList = /^\s*(?:[-*]|\d+\.) /.test(line) || (isList && line.startsWith(' '));
-    if (!isList && line.startsWith('    ')) problems.push(`:${index + 1}: code needs a fence with its language`);
+    if (!isList && line.startsWith('    '))
+      problems.push(`:${index + 1}: code needs a fence with its language`);
   }
   return problems;
 }

@@ -21,7 +21,7 @@ export function completionCommand(io: Io): Command {
 }
 
 /** A person waits for the answer, and has something to type meanwhile. */
-const usualPatienceMs = 2_000;
+const usualTimeoutMs = 2_000;
 const mostNames = 500;
 
 type Word = readonly [word: string, meaning: string];
@@ -31,11 +31,11 @@ export async function complete(
   io: Io,
   program: Command,
   line: readonly string[],
-  patienceMs = usualPatienceMs,
+  timeoutMs = usualTimeoutMs,
 ): Promise<void> {
   const wanted = wantedAt(program, line);
   const found = await Promise.all(
-    wanted.sources.map((source) => wordsOf(source, wanted, { io, program, line, patienceMs })),
+    wanted.sources.map((source) => wordsOf(source, wanted, { io, program, line, timeoutMs })),
   );
   const words = [...wanted.words, ...found.flat()].filter(([word]) => word.startsWith(wanted.begin));
   for (const [word, meaning] of words)
@@ -53,7 +53,7 @@ interface Asking {
   io: Io;
   program: Command;
   line: readonly string[];
-  patienceMs: number;
+  timeoutMs: number;
 }
 
 async function wordsOf(source: Source, wanted: Wanted, asking: Asking): Promise<readonly Word[]> {
@@ -88,9 +88,9 @@ function globalsOf({ program, line }: Asking) {
 type Asked = Extract<Source, 'orders' | 'names' | 'namespaces' | 'artifacts' | 'types'>;
 
 async function namesOf(source: Asked, { begin, args }: Wanted, asking: Asking): Promise<string[]> {
-  const { io, patienceMs } = asking;
+  const { io, timeoutMs } = asking;
   try {
-    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]);
+    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(timeoutMs)]);
     const cluster = await connect(io, globalsOf(asking));
     const list = (kind: Kind) => listNames(cluster, kind, signal);
     switch (source) {

@@ -42,8 +42,8 @@ describe('parsePolicy', () => {
 
   it('reads the example of docs/extending.md', async () => {
     const text = await readFile(new URL('../../../docs/extending.md', import.meta.url), 'utf8');
-    const [, example = ''] = /## A policy for a type[\s\S]*?\n((?: {4}.*\n)+)/.exec(text) ?? [];
-    const { spec } = parse(example.replace(/^ {4}/gm, ''));
+    const [, example = ''] = /## A policy for a type[\s\S]*?\n```yaml\n([\s\S]*?)```/.exec(text) ?? [];
+    const { spec } = parse(example);
     expect(spec.parameters[0].name).toBe(policyParameter);
     expect(parsePolicy(spec.parameters[0].value)).toMatchObject({ maxAgeMs: 90 * 24 * 3_600_000 });
   });

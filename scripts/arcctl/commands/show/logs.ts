@@ -78,8 +78,10 @@ export function outcomeText(line: string): string | undefined {
   if (!isRecord(result)) return undefined;
   const { outcome, reason, message, digest, bytes, blobs } = result;
   if (outcome === 'failed') return `failed (${String(reason)}): ${String(message)}`;
-  const copied = isRecord(bytes) && typeof bytes.copied === 'number' ? [`${bytesText(bytes.copied)} copied`] : [];
-  const existed = isRecord(blobs) && typeof blobs.existed === 'number' ? [`${blobs.existed} blobs were there`] : [];
+  const copied =
+    isRecord(bytes) && typeof bytes.copied === 'number' ? [`${bytesText(bytes.copied)} copied`] : [];
+  const existed =
+    isRecord(blobs) && typeof blobs.existed === 'number' ? [`${blobs.existed} blobs were there`] : [];
   return [String(outcome), ...(typeof digest === 'string' ? [digest] : []), ...copied, ...existed].join(', ');
 }
 
