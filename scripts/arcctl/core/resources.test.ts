@@ -17,6 +17,7 @@ describe('the words after a verb', () => {
 
   it.each([
     [['pods'], 'there is no kind "pods": give one of orders,'],
+    [['ordrs'], 'did you mean orders? There are orders,'],
     [['order/a', 'aw/b'], 'names of one kind only'],
     [['orders', 'order/a'], 'not both'],
     [['order/'], 'write KIND/NAME'],

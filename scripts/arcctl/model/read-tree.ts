@@ -12,6 +12,7 @@ import {
   workflows,
 } from '#shared/domain';
 import type { Kind, KubeClient } from '#shared/kubernetes/client';
+import { closest } from '../core/closest.ts';
 import { shownPods } from '../core/pod.ts';
 import { type OrderTree, treeOf } from './tree.ts';
 
@@ -57,8 +58,23 @@ export async function readOrder(
 ): Promise<Order> {
   const order = await api.get(orders, key, signal);
   if (order) return order;
-  const message = `there is no Order ${key.name} in namespace ${key.namespace}: list them with "arcctl get orders -A"`;
+  const meant = closest(key.name, await namesOf(api, key.namespace, signal));
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  const message = `there is no Order ${key.name} in namespace ${key.namespace}: list them with "arcctl get orders -A".${hint}`;
   throw new ArcError('NotFound', message, { details: { kind: 'Order', name: key.name } });
+}
+
+const mostNames = 500;
+
+/** The names of Orders that a mistyped one may stand for; none where they cannot be listed. */
+async function namesOf(api: KubeClient, namespace: string, signal?: AbortSignal): Promise<string[]> {
+  try {
+    const { items } = await api.list(orders, { namespace, metadataOnly: true, limit: mostNames }, signal);
+    return items.map(({ metadata }) => metadata.name);
+  } catch (caught) {
+    if (ArcError.is(caught, 'Forbidden', 'NotFound')) return [];
+    throw caught;
+  }
 }
 
 async function orNone<T extends KubeObject>(

@@ -152,6 +152,9 @@ describe('history and rollback', () => {
       ['2', 'yes', 'Succeeded'],
       ['1', 'Succeeded', '{"image":"app:1"}'],
     ]);
+    expect((await run({}, 'history', 'mnay')).failure).toMatchObject({
+      message: expect.stringMatching(/no Order mnay .* Did you mean many\?$/),
+    });
     expect((await run({}, 'rollback', 'many', '--to', '9')).failure).toMatchObject({
       message: expect.stringContaining('arcctl history many -n team'),
     });
