@@ -20,8 +20,8 @@ export function completionCommand(io: Io): Command {
     .action((shell: keyof typeof completionScripts) => io.write(completionScripts[shell]));
 }
 
-/** A person waits for the answer, and has something to type meanwhile. */
-const usualTimeoutMs = 2_000;
+/** As kubectl's completion: a person waits for the answer, and has something to type meanwhile. */
+const usualTimeoutMs = 5_000;
 const mostNames = 500;
 
 type Word = readonly [word: string, meaning: string];
