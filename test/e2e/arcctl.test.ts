@@ -181,6 +181,7 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
       expect(await watch.screen()).toEqual([
         `  bars         ${full} 100%  Succeeded`,
         `  other        ${full} 100%  Succeeded`,
+        expect.stringMatching(/^ {2}total {8}█+ 100% {2}2 of 2 {2}\d.*iB$/),
       ]);
       expect(watch.terminal.buffer.active.baseY, 'lines that have left the screen').toBe(0);
     },
