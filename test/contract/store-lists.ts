@@ -3,7 +3,7 @@ import type { ListOptions, Store } from '#shared/kubernetes/storage';
 import { bytes, type OpenStore, text, withStore, written } from './store-support.ts';
 
 /** Lists: ranges, pages, the past. */
-export function describeLists(open: OpenStore): void {
+export function describeLists(open: OpenStore, taken: 'any' | 'ascii'): void {
   describe('lists', () => {
     it('lists a prefix in byte order, and nothing beside it', () =>
       withStore(open, async ({ store }) => {
@@ -20,12 +20,20 @@ export function describeLists(open: OpenStore): void {
         expect(await keys(store, '/none/')).toEqual([]);
       }));
 
-    it('orders keys by their UTF-8 bytes', () =>
+    it.runIf(taken === 'ascii')('refuses keys of other characters than ASCII', () =>
+      withStore(open, async ({ store }) => {
+        await expect(store.create('/é', bytes('x'))).rejects.toMatchObject({ code: 'BadRequest' });
+        expect(await keys(store, '/')).toEqual([]);
+      }),
+    );
+
+    it.runIf(taken === 'any')('orders keys by their UTF-8 bytes', () =>
       withStore(open, async ({ store }) => {
         // As UTF-16 units the emoji (d83d de00) would come before U+FF5E.
         await createAll(store, ['/\u{1f600}', '/～', '/é', '/z']);
         expect(await keys(store, '/')).toEqual(['/z', '/é', '/～', '/\u{1f600}']);
-      }));
+      }),
+    );
 
     it('pages with limit, start and the first page’s revision, whatever is written meanwhile', () =>
       withStore(open, async ({ store }) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '#shared/kubernetes/storage';
 import {
@@ -48,6 +49,24 @@ export function describeWatches(open: OpenStore): void {
         for (const { events, revision } of batches) {
           expect(events.every((event) => event.revision <= revision)).toBe(true);
         }
+      }));
+
+    it('misses nothing between a list and the watch after it, while others write', () =>
+      withStore(open, async ({ store }) => {
+        const writing = Promise.all(Array.from({ length: 16 }, (_, lane) => writeLane(store, lane, 40)));
+        const follow = async () => {
+          const { items, revision } = await store.list('/w/');
+          const events = await eventsAfter(store, '/w/', revision, 16 * 40 - items.length);
+          return [...items, ...events].map(({ key }) => key).toSorted();
+        };
+        const following = Array.from({ length: 20 }, async (_, at) => {
+          await sleep(at * 50);
+          return follow();
+        });
+        const seen = await Promise.allSettled([writing, ...following]);
+        const all = (await store.list('/w/')).items.map(({ key }) => key).toSorted();
+        expect(all).toHaveLength(16 * 40);
+        expect(seen.slice(1)).toEqual(following.map(() => ({ status: 'fulfilled', value: all })));
       }));
 
     it('shows many watchers the same events', () =>
@@ -135,6 +154,11 @@ function fourLines(start: number): string[] {
     `delete /w/a@${start + 4} was 2@${start + 1}`,
     `put /w/a@${start + 5} 4`,
   ];
+}
+
+/** Creates keys one after the other. */
+async function writeLane(store: Store, lane: number, count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) await written(store.create(`/w/${lane}-${at}`, bytes('x')));
 }
 
 function writeMany(store: Store, count: number): Promise<number[]> {

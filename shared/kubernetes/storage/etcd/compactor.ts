@@ -55,3 +55,9 @@ export async function compactTo(wire: EtcdWire, revision: number, timeout: numbe
     if (!ArcError.is(error, 'Expired')) throw error;
   }
 }
+
+/** Writes the key by which compactors take turns, and compacts nothing. */
+export async function writeTurn(wire: EtcdWire, timeout: number): Promise<void> {
+  const { version } = await takeTurn(wire, { version: 0, revision: 0 }, timeout);
+  await takeTurn(wire, { version, revision: 0 }, timeout);
+}

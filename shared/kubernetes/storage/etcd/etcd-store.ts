@@ -1,4 +1,5 @@
-import type { IRangeRequest, IRangeResponse } from 'etcd3';
+import type { IRangeRequest, IRangeResponse, ITxnResponse } from 'etcd3';
+import { createSemaphore, type Semaphore } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { checkKey } from '../interface/keys.ts';
 import type {
@@ -11,10 +12,11 @@ import type {
   WatchOptions,
   WriteResult,
 } from '../interface/store.ts';
-import { compactForever, compactTo } from './compactor.ts';
+import { compactForever, compactTo, writeTurn } from './compactor.ts';
 import type { EtcdTls } from './endpoints.ts';
 import { classifyFailure } from './failure.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
+import { checkKineAnswer, isKine, kineWrites } from './kine.ts';
 import { Patience } from './patience.ts';
 import { type ListRequest, readList } from './read-list.ts';
 import type { Observe } from './request-metrics.ts';
@@ -64,6 +66,8 @@ export class EtcdStore implements RenewableStore {
   readonly #closed = new AbortController();
   readonly #patience: Patience;
   #background: Promise<void> = Promise.resolve();
+  /** Set once kine has answered. */
+  #kineWrites: Semaphore | undefined;
   /** The newest revision in any answer so far. */
   #seen = 0;
 
@@ -140,7 +144,15 @@ export class EtcdStore implements RenewableStore {
 
   async compact(revision: number): Promise<void> {
     checkOpen(this.#closed.signal);
-    await compactTo(this.#parts.wire, revision, this.#parts.requestTimeout);
+    const { wire, requestTimeout } = this.#parts;
+    try {
+      await compactTo(wire, revision, requestTimeout);
+    } catch (caught) {
+      if (!ArcError.is(caught, 'Timeout') || revision > this.#seen) throw caught;
+      // kine takes the newest revisions for ones to come until a write that is alone has moved its mark.
+      await writeTurn(wire, requestTimeout);
+      await compactTo(wire, revision, requestTimeout);
+    }
   }
 
   /** Connects to etcd with these from now on, without a pause; throws where they do not belong together. */
@@ -162,22 +174,26 @@ export class EtcdStore implements RenewableStore {
     const { wire, keyspace } = this.#parts;
     const began = performance.now();
     const copy = value && Buffer.from(value);
-    const since = this.#seen;
+    const write = { key, value: copy, expected, since: this.#seen };
+    const readAt = (at: number) => this.#readAt(key, at);
     const transaction = writeTransaction({ key: keyspace.encode(key), value: copy, expected });
+    let answer: ITxnResponse;
     try {
       const send = (timeout: number) => wire.txn(transaction, timeout);
-      const answer = await sendWrite(send, this.#patience.left, this.#closed.signal);
-      const { succeeded, header, responses } = answer;
-      const revision = this.#see(header.revision);
-      if (succeeded) return { ok: true, revision };
-      const pair = responses[0]?.response_range.kvs[0];
-      return { ok: false, current: pair && keyspace.item(pair) };
+      const sent = () => sendWrite(send, this.#patience.left, this.#closed.signal);
+      answer = await (this.#kineWrites ? this.#kineWrites.run(sent) : sent());
     } catch (caught) {
       const { certain, unsent, error } = classifyFailure(caught);
       if (unsent || !certain) this.#patience.unanswered(began);
       if (certain || this.#closed.signal.aborted) throw error;
-      return resolveWrite({ key, value: copy, expected, since }, (at) => this.#readAt(key, at), error);
+      return resolveWrite(write, readAt, error);
     }
+    const { succeeded, header, responses } = answer;
+    const revision = this.#see(header.revision);
+    if (isKine(header)) return checkKineAnswer(write, answer, keyspace, readAt);
+    if (succeeded) return { ok: true, revision };
+    const pair = responses[0]?.response_range.kvs[0];
+    return { ok: false, current: pair && keyspace.item(pair) };
   }
 
   async #readAt(key: string, revision: number) {
@@ -208,6 +224,7 @@ export class EtcdStore implements RenewableStore {
       throw caught;
     });
     this.#see(response.header.revision);
+    if (isKine(response.header)) this.#kineWrites ??= createSemaphore(kineWrites);
     return response;
   }
 

@@ -26,6 +26,12 @@ const known: { text: RegExp; code: Code; message?: string }[] = [
     message: `the object is larger than this etcd takes in one request: start etcd with --max-request-bytes=${etcdRequestBytes}, which is its default`,
   },
   {
+    // MySQL and MariaDB behind kine, whose column of keys is ASCII.
+    text: /Illegal mix of collations|Incorrect string value/,
+    code: 'BadRequest',
+    message: 'this store takes keys of ASCII characters only',
+  },
+  {
     text: /database space exceeded/,
     code: 'ServiceUnavailable',
     message:

@@ -35,7 +35,32 @@ export async function resolveWrite(write: LostWrite, readAt: ReadAt, cause: ArcE
   throw unknown(write, cause, '; it has not taken place so far');
 }
 
-type Now = Awaited<ReturnType<ReadAt>>;
+/**
+ * Finds out whether the refusal of a write hides that it took place, or that it may yet: `now` is what the answer says of the key.
+ * Rejects as resolveWrite does. A past that is compacted leaves it at the refusal.
+ */
+export async function checkRefusal(
+  write: LostWrite,
+  now: Now,
+  readAt: ReadAt,
+  cause: ArcError,
+): Promise<WriteResult> {
+  const { item } = now;
+  if (!item && write.expected === 0) return resolveWrite(write, readAt, cause);
+  const refused: WriteResult = { ok: false, current: withoutCreated(item) };
+  if (item && item.revision !== write.expected && item.revision <= write.since) return refused;
+  const resolve = write.expected === 0 ? resolveCreate : resolveChange;
+  try {
+    const result = await resolve(write, now, readAt);
+    if (result) return result;
+  } catch (caught) {
+    if (ArcError.is(caught, 'Expired')) return refused;
+    throw unknown(write, cause, `; reading it again failed: ${ArcError.from(caught).message}`);
+  }
+  throw unknown(write, cause, '; it has not taken place so far');
+}
+
+export type Now = Awaited<ReturnType<ReadAt>>;
 
 async function resolveCreate(
   write: LostWrite,
