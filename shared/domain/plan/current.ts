@@ -13,6 +13,7 @@ import type { WorkflowPhase } from '../kinds/phases.ts';
 import { annotations, unixSeconds } from '../kinds/well-known.ts';
 import { isFinished } from '../lifecycle/attempts.ts';
 import { isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
+import { isEntryOfEarlierRelease, isFromEarlierRelease } from './earlier-release.ts';
 import { isBoundBy } from './enforced.ts';
 import type { OrderPlan, PlannedArtifact } from './plan.ts';
 
@@ -49,7 +50,7 @@ export function currentVersions(
       const { id, target, workflow } = artifact;
       const targets = ownTargets(target, writers);
       const versions = versionsOf({ id, targets, name: workflow.metadata.name });
-      return { versions, ...readyCurrent(plan, artifact, versions, ends) };
+      return { versions, ...readyCurrent({ ...plan, order }, artifact, versions, ends) };
     }
     const versions = versionsOf({ id: artifact.id });
     // An input is absent or being read again: a running version continues, a finished version stays finished.
@@ -101,7 +102,7 @@ function forcedAt({ metadata }: ArtifactWorkflow): number {
  * same place, so the earlier success is history.
  */
 function readyCurrent(
-  plan: Versioning,
+  plan: Versioning & { order: Order },
   artifact: PlannedArtifact & { state: 'ready' },
   versions: readonly ArtifactWorkflow[],
   ends: RecordedEnds,
@@ -109,16 +110,20 @@ function readyCurrent(
   const { key } = artifact;
   const [newest] = versions;
   if (newest?.metadata.name === artifact.workflow.metadata.name) return { artifact, key, workflow: newest };
+  if (newest && !isDeleting(newest) && isFromEarlierRelease(artifact.workflow, newest))
+    return { artifact, key: keyOf(newest), workflow: newest };
   const latest = newest ? revisionOf(newest) : 0;
   const recorded = ends.byKey.get(key);
   const before = recorded?.revision ?? (recorded ? 1 : 0);
   const revision = Math.max(latest, before) + 1;
   if (recorded && (newest === undefined || before > latest)) return { artifact, key, recorded, revision };
+  // Once its ArtifactWorkflow has expired only the index identifies the artifact, and only while the Order is unchanged.
+  const expired = newest === undefined ? ends.byIndex.get(artifact.index) : undefined;
+  if (expired && isEntryOfEarlierRelease(plan.order, expired[1], artifact.workflow))
+    return { ...fromRecord(artifact, expired), revision };
   if (plan.onChange === 'Rerun') return { artifact, key, revision };
   if (newest && !isDeleting(newest) && stillGood(plan, artifact, newest))
     return { artifact, key: keyOf(newest), workflow: newest };
-  // Once its ArtifactWorkflow has expired only the index identifies the artifact, and only while the Order is unchanged.
-  const expired = newest === undefined ? ends.byIndex.get(artifact.index) : undefined;
   return mayKeep(plan, expired?.[1].phase)
     ? { ...fromRecord(artifact, expired), revision }
     : { artifact, key, revision };
