@@ -1,5 +1,5 @@
 /**
- * `npm run bench [order|orders|rest|api|knative|transfer|people|scale|tenants [case …]]`: figures as JSON lines on stdout, progress on stderr. Conditions: test/bench/README.md.
+ * `npm run bench [order|orders|rest|api|knative|transfer|people|scale|stores|tenants [case …]]`: figures as JSON lines on stdout, progress on stderr. Conditions: test/bench/README.md.
  */
 import { benchApi } from './api.ts';
 import { benchCost } from './cost/index.ts';
@@ -8,6 +8,7 @@ import { benchKnative } from './knative/index.ts';
 import { benchOrders } from './orders.ts';
 import { benchPeople } from './people.ts';
 import { benchScale } from './scale/index.ts';
+import { benchStores } from './stores.ts';
 import { benchTenants } from './tenants.ts';
 import { benchTransfer } from './transfer/index.ts';
 
@@ -20,6 +21,7 @@ const benches: Record<string, (cases: readonly string[]) => Promise<void>> = {
   transfer: benchTransfer,
   people: benchPeople,
   scale: benchScale,
+  stores: benchStores,
   tenants: benchTenants,
 };
 const [asked, ...cases] = process.argv.slice(2);

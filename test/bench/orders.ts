@@ -4,7 +4,7 @@ import { apply } from '../../scripts/demo/apply.ts';
 import { followOrder } from '../../scripts/demo/follow.ts';
 import { namespace, platformObjects, tenantObjects } from '../../scripts/demo/objects.ts';
 import { median, progress, report } from './measure/report.ts';
-import { startMeasured } from './measure/standalone-process.ts';
+import { type MeasuredSettings, startMeasured } from './measure/standalone-process.ts';
 
 const sizes = [1, 10, 100, 1000];
 
@@ -29,13 +29,7 @@ export async function benchOrders(words: readonly string[]): Promise<void> {
   const rounds = Number(words.find((word) => word.startsWith('--rounds='))?.slice('--rounds='.length) ?? 5);
   const numbers = words.filter((word) => !word.startsWith('--')).map(Number);
   const asked = numbers.length > 0 ? numbers : sizes;
-  const source = await startRegistry({ auth: 'none' });
-  await seedImage(source, 'team/app', '1.0', {
-    platforms: ['linux/amd64'],
-    layers: 1,
-    layerBytes: 4096,
-    signature: false,
-  });
+  const source = await startSource();
   const runs = new Map<number, Run[]>(asked.map((size) => [size, []]));
   for (let round = 1; round <= rounds; round++)
     for (const size of asked) {
@@ -49,9 +43,25 @@ export async function benchOrders(words: readonly string[]): Promise<void> {
   await source.close();
 }
 
-async function runOrder(source: Registry, size: number): Promise<Run> {
+/** A registry with an image of one blob of 4 KiB. */
+export async function startSource(): Promise<Registry> {
+  const source = await startRegistry({ auth: 'none' });
+  await seedImage(source, 'team/app', '1.0', {
+    platforms: ['linux/amd64'],
+    layers: 1,
+    layerBytes: 4096,
+    signature: false,
+  });
+  return source;
+}
+
+export async function runOrder(
+  source: Registry,
+  size: number,
+  settings: MeasuredSettings = {},
+): Promise<Run> {
   const destination = await startRegistry({ auth: 'none' });
-  const standalone = await startMeasured();
+  const standalone = await startMeasured(settings);
   const signal = AbortSignal.timeout(600_000);
   for (const object of [
     ...(await platformObjects()),

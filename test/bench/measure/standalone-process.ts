@@ -10,7 +10,10 @@ import { connect } from '../../fixtures/standalone/connect.ts';
 import type { ExchangeCount } from './exchange-count.ts';
 import { type Usage, usageOf } from './process-usage.ts';
 
-export type MeasuredSettings = Pick<StandaloneOptions, 'runsWorkflows'>;
+export interface MeasuredSettings extends Pick<StandaloneOptions, 'runsWorkflows'> {
+  /** The address of an etcd, or what speaks like one, to keep the objects in instead of the embedded store. */
+  etcd?: string;
+}
 
 /** A standalone under measurement: in a process of its own, so that what it uses is told apart from the client. */
 export interface MeasuredStandalone {
