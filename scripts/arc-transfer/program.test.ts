@@ -12,6 +12,7 @@ import { chartYaml, packChart, seedChart } from '../../shared/transfer/testing/c
 import { attach } from '../../shared/transfer/testing/signing.ts';
 import { Sigstore } from '../../shared/transfer/testing/sigstore.ts';
 import { startWebServer } from '../../shared/transfer/testing/web-server.ts';
+import { version } from '../version.ts';
 import { run } from './program.ts';
 
 const account = { username: 'bob', password: 'hunter22-secret' };
@@ -53,6 +54,10 @@ async function transfer(
 }
 
 describe('arc-transfer', () => {
+  it('prints the version of the release', async () => {
+    expect(await transfer('--version')).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
   it('copies with the credentials of docker login, and tells of it in lines', async () => {
     const { exitCode, stdout, stderr } = await transfer('copy SRC/team/app:1.0 oci://DST/mirror/app:2.0');
     expect(exitCode).toBe(0);

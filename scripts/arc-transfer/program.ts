@@ -20,7 +20,7 @@ import {
   policyPlace,
   verifyFileJob,
 } from '../../functions/transfer-worker/index.ts';
-import { clientVersion } from '../arcctl/core/version.ts';
+import { version } from '../version.ts';
 import { addBundleCommands } from './bundle-commands.ts';
 import {
   connecting,
@@ -90,7 +90,7 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
   const { stdout, stderr } = terminal;
   const program = new Command('arc-transfer')
     .description('Move images, charts and files by digest, with their signatures and SBOMs.')
-    .version(clientVersion(), '-V, --version', 'print the version of arc-transfer')
+    .version(version, '-V, --version', 'print the version of arc-transfer')
     .addHelpText('after', places)
     .helpCommand('help [command]', 'show the help of a command')
     .showHelpAfterError('Run "arc-transfer --help" for what there is.')

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
+import { version } from '../version.ts';
 import { backupCommand, restoreCommand } from './commands/backup.ts';
 import { actionCommands } from './commands/change/actions.ts';
 import { applyCommand } from './commands/change/apply.ts';
@@ -25,13 +26,12 @@ import { waitCommand } from './commands/wait.ts';
 import { describeFailure, exitCodes } from './core/failure.ts';
 import { type Io, processIo } from './core/io.ts';
 import { collected } from './core/options.ts';
-import { clientVersion } from './core/version.ts';
 
 /** The whole command line: what --help shows, what completion offers, what docs/arcctl.md lists. */
 export function createProgram(io: Io, name = 'arcctl'): Command {
   const program = new Command(name)
     .description('Look at Orders of ARC, the Artifact Conduit, and drive them.')
-    .version(clientVersion(), '-V, --version', 'print the version of arcctl')
+    .version(version, '-V, --version', 'print the version of arcctl')
     .option('-n, --namespace <name>', 'namespace; default: that of the context')
     .option('--context <name>', 'context of the kubeconfig')
     .option('--kubeconfig <file>', 'in place of KUBECONFIG and ~/.kube/config')

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Plugin } from 'esbuild';
 import { shippedFiles } from '../arcctl/core/shipped.ts';
 
-/** Puts the texts of files that arcctl reads from the tree into its bundle. Of package.json the version is enough. */
+/** Puts the texts of files that arcctl reads from the tree into its bundle, and of package.json the version alone. */
 export const inlineShippedFiles: Plugin = {
   name: 'shipped-files',
   setup(build) {
@@ -11,11 +11,14 @@ export const inlineShippedFiles: Plugin = {
       const root = path.resolve(path.dirname(file), '../../..');
       const texts: Record<string, string> = {};
       for (const name of shippedFiles) texts[name] = await readFile(path.join(root, name), 'utf8');
-      const { version } = JSON.parse(texts['package.json'] ?? '{}');
-      texts['package.json'] = JSON.stringify({ version });
       const contents = `const texts = ${JSON.stringify(texts)};
         export const shippedText = (name) => texts[name];`;
       return { contents, loader: 'js' };
+    });
+    build.onLoad({ filter: /[\\/]package\.json$/ }, async ({ path: file }) => {
+      if (path.resolve(file) !== path.resolve('package.json')) return undefined;
+      const { version } = JSON.parse(await readFile(file, 'utf8'));
+      return { contents: JSON.stringify({ version }), loader: 'json' };
     });
   },
 };

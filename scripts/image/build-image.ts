@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { openSession, type Session, type SessionOptions } from '#shared/transfer';
 import { type Bundle, buildFunctions } from '../build/bundle.ts';
+import { version } from '../version.ts';
 import type { ImageOptions } from './arguments.ts';
 import { assembleImage, type Image } from './assemble.ts';
 import { readBase } from './base.ts';
@@ -74,9 +75,6 @@ async function assemble(
   const bundles = await bundle(path.join(folder, 'programs'));
   layers.push(await makeLayer(await programEntries(bundles), time, 'the programs of ARC'));
   note(`${bundles.length} programs: ${mebibytes(layers[1])}`);
-  const { version }: { version: string } = JSON.parse(
-    await readFile(path.join(import.meta.dirname, '../../package.json'), 'utf8'),
-  );
   return assembleImage({ base, architecture: runtime.architecture, layers, created: time, version });
 }
 

@@ -22,6 +22,10 @@ describe('the arguments of npm start', () => {
     });
   });
 
+  it('print the version of the release', () => {
+    expect(parseStartArguments(['--version'])).toEqual({ help: manifest.version });
+  });
+
   it('take programs for images', () => {
     expect(parseStartArguments(['--program', 'trivy:*=/usr/bin/trivy --quiet=true'])).toMatchObject({
       programs: { 'trivy:*': ['/usr/bin/trivy', '--quiet=true'] },

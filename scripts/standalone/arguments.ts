@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { version } from '../version.ts';
 import { type Switch, switches } from './switches.ts';
 
 export interface StartOptions {
@@ -23,7 +24,7 @@ export interface StartOptions {
 }
 
 const usage = `usage: npm start -- [--folder .arc] [--port 0] [--log-level warn] [--program '<image pattern>=<command>']
-                    [--without <feature>,...] [--with-registry] [--sink <URL>] [--recover]
+                    [--without <feature>,...] [--with-registry] [--sink <URL>] [--recover] [--version]
                     [--backup <file> | --restore <file>]
   --folder     where the state is kept (default .arc)
   --port       of the API server on loopback (default: any free one, kept from then on)
@@ -32,6 +33,7 @@ const usage = `usage: npm start -- [--folder .arc] [--port 0] [--log-level warn]
   --without    switch features off, as the components of that name do: ${switches.join(', ')}
   --with-registry  start two registries in memory, one with an image, and print an Order that copies it
   --sink       send the events of Orders and artifacts to this http(s) URL, as a Knative Trigger would
+  --version    print the version
   --recover    save what can be read of a damaged store into a fresh one, keep the damaged files beside it, and start
   --backup     write all objects to this file, and end; no standalone may run in the folder
   --restore    replace all objects by those of this file, keep the former store beside it, and start`;
@@ -45,6 +47,7 @@ export function parseStartArguments(
       args: [...args],
       options: {
         help: { type: 'boolean', short: 'h', default: false },
+        version: { type: 'boolean', default: false },
         folder: { type: 'string', default: '.arc' },
         port: { type: 'string', default: '0' },
         'log-level': { type: 'string', default: 'warn' },
@@ -58,6 +61,7 @@ export function parseStartArguments(
       },
     });
     if (values.help) return { help: usage };
+    if (values.version) return { help: version };
     if (values.folder === '') return { usage: `--folder: give the path of a folder\n${usage}` };
     const port = Number(values.port);
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
@@ -72,9 +76,8 @@ export function parseStartArguments(
         return { usage: `--without ${name}: give some of ${switches.join(', ')}\n${usage}` };
       without.push(found);
     }
-    const sink = values.sink === undefined ? undefined : URL.parse(values.sink);
-    if (sink === null || (sink && !['http:', 'https:'].includes(sink.protocol)))
-      return { usage: `--sink ${values.sink}: give an http:// or https:// URL\n${usage}` };
+    const sink = sinkOf(values.sink);
+    if (sink === null) return { usage: `--sink ${values.sink}: give an http:// or https:// URL\n${usage}` };
     const { backup, restore } = values;
     if (backup !== undefined && restore !== undefined)
       return { usage: `--backup and --restore exclude each other: give one\n${usage}` };
@@ -97,6 +100,13 @@ function programsOf(texts: readonly string[]): Record<string, string[]> {
     programs[pattern] = command.split(' ');
   }
   return programs;
+}
+
+/** Null: it is not the URL of a sink. */
+function sinkOf(text: string | undefined): URL | null | undefined {
+  if (text === undefined) return undefined;
+  const sink = URL.parse(text);
+  return sink !== null && ['http:', 'https:'].includes(sink.protocol) ? sink : null;
 }
 
 function splitOnce(text: string, separator: string): string[] {

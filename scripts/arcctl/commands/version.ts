@@ -2,11 +2,11 @@ import { Command } from 'commander';
 import { ArcError } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import { apiVersion } from '#shared/domain';
+import { version } from '../../version.ts';
 import type { Io } from '../core/io.ts';
 import { outputOption } from '../core/options.ts';
 import { formatOf, printValue } from '../core/print.ts';
 import { type Cluster, connect, globalOptions } from '../core/session.ts';
-import { clientVersion } from '../core/version.ts';
 
 interface VersionOptions {
   client?: boolean;
@@ -30,7 +30,7 @@ export function versionCommand(io: Io): Command {
     .addOption(outputOption(['json', 'yaml']))
     .action(async (options: VersionOptions, command: Command) => {
       const format = formatOf(options.output);
-      const own: Versions = { client: clientVersion(), node: process.versions.node };
+      const own: Versions = { client: version, node: process.versions.node };
       const cluster = options.client ? undefined : await connect(io, globalOptions(command));
       const versions = cluster ? { ...own, ...(await serverVersions(io, cluster)) } : own;
       if (format === 'json' || format === 'yaml') return printValue(io, format, versions);

@@ -9,9 +9,9 @@ import {
   programAccess,
   type Transport,
 } from '#shared/kubernetes/client';
+import { version } from '../../version.ts';
 import { exitCodes, Failure, usage } from './failure.ts';
 import type { Io } from './io.ts';
-import { clientVersion } from './version.ts';
 
 /** The options that every command has; names and meaning as with kubectl. */
 export interface GlobalOptions {
@@ -53,7 +53,7 @@ export async function connect(io: Io, options: GlobalOptions): Promise<Cluster> 
   );
   const settings = {
     ...withWarnings(access, io),
-    userAgent: `arcctl/${clientVersion()}`,
+    userAgent: `arcctl/${version}`,
     deadlineMs: requestTimeout(options.requestTimeout),
   };
   return {

@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
  * (scripts/build/shipped-files.ts): each fact stands once, and a bundle needs no folder beside it.
  */
 export const shippedFiles = [
-  'package.json',
   'docs/status.md',
   'scripts/arcctl/dashboard/assets/live.js',
   'scripts/arcctl/dashboard/assets/style.css',
