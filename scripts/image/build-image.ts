@@ -45,7 +45,7 @@ export async function buildImage(options: ImageOptions, context: BuildContext): 
     const name = options.name ?? options.push?.replace(/^https?:\/\//, '');
     if (options.layout !== undefined || options.archive !== undefined) {
       const layout = options.layout ?? path.join(folder, 'layout');
-      await writeLayout(image, { folder: layout, name, session, base }, signal);
+      await writeLayout([image], { folder: layout, name, session, base }, signal);
       if (options.archive !== undefined) await writeArchive(layout, options.archive, context.time);
     }
     if (!destination) return image.manifest.digest;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pack } from 'tar-stream';
 import { ArcError } from '#shared/base/errors';
-import { blobContent, type Repository, type Session } from '#shared/transfer';
+import { blobContent, type Descriptor, digestOf, type Repository, type Session } from '#shared/transfer';
 import type { Image } from './assemble.ts';
 import { addEntry, type Entry } from './tar.ts';
 
@@ -17,43 +17,55 @@ export interface LayoutOptions {
 }
 
 const marker = 'oci-layout';
+const indexType = 'application/vnd.oci.image.index.v1+json';
 
 /**
- * Writes an OCI image layout (image specification, image-layout.md). The folder is made, or is empty, or is a layout, which is replaced:
- * rejects with Invalid for any other.
+ * Writes an OCI image layout (image specification, image-layout.md), of several images with an index of them. The folder is made, or is
+ * empty, or is a layout, which is replaced: rejects with Invalid for any other.
+ * @returns the descriptor of the image, or of the index
  */
-export async function writeLayout(image: Image, options: LayoutOptions, signal: AbortSignal): Promise<void> {
+export async function writeLayout(
+  images: readonly [Image, ...Image[]],
+  options: LayoutOptions,
+  signal: AbortSignal,
+): Promise<Descriptor> {
   const { folder, name, session, base } = options;
   await clear(folder);
   const blobs = path.join(folder, 'blobs', 'sha256');
   await mkdir(blobs, { recursive: true });
   const file = (digest: string) => path.join(folder, 'blobs', digest.replace(':', '/'));
-  if (base) {
-    for (const blob of image.baseLayers) {
-      const content = blobContent({ source: base, blob, retry: session.retry }, signal);
-      // Under its name only when it is whole.
-      const partial = `${file(blob.digest)}.partial`;
-      await pipeline(content, createWriteStream(partial));
-      await rename(partial, file(blob.digest));
+  for (const { baseLayers, own, manifest } of images) {
+    if (base) {
+      for (const blob of baseLayers) {
+        const content = blobContent({ source: base, blob, retry: session.retry }, signal);
+        // Under its name only when it is whole.
+        const partial = `${file(blob.digest)}.partial`;
+        await pipeline(content, createWriteStream(partial));
+        await rename(partial, file(blob.digest));
+      }
     }
+    for (const { descriptor, bytes } of own) await writeFile(file(descriptor.digest), bytes);
+    await writeFile(file(manifest.digest), manifest.bytes);
   }
-  for (const { descriptor, bytes } of image.own) await writeFile(file(descriptor.digest), bytes);
-  const { manifest, platform } = image;
-  await writeFile(file(manifest.digest), manifest.bytes);
-  const entry = {
-    mediaType: manifest.mediaType,
-    digest: manifest.digest,
-    size: manifest.bytes.length,
-    platform,
-    ...(name !== undefined && { annotations: namesOf(name) }),
+  const entryOf = ({ manifest: { mediaType, digest, bytes }, platform }: Image) => {
+    return { mediaType, digest, size: bytes.length, platform };
   };
-  const index = {
-    schemaVersion: 2,
-    mediaType: 'application/vnd.oci.image.index.v1+json',
-    manifests: [entry],
-  };
-  await writeFile(path.join(folder, 'index.json'), JSON.stringify(index));
+  const [first, ...others] = images;
+  const entries = [entryOf(first), ...others.map(entryOf)] as const;
+  let root: Descriptor = entries[0];
+  if (entries.length > 1) {
+    const index = indexBytes(entries);
+    root = { mediaType: indexType, digest: digestOf(index), size: index.length };
+    await writeFile(file(root.digest), index);
+  }
+  const named = { ...root, ...(name !== undefined && { annotations: namesOf(name) }) };
+  await writeFile(path.join(folder, 'index.json'), indexBytes([named]));
   await writeFile(path.join(folder, marker), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
+  return root;
+}
+
+function indexBytes(manifests: readonly object[]): Buffer {
+  return Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: indexType, manifests }));
 }
 
 /** The specification's name, and the whole one that containerd imports an image under. */
@@ -80,13 +92,13 @@ export async function writeArchive(layout: string, file: string, mtime: number):
   const archive = pack();
   const written = pipeline(archive, createWriteStream(file));
   const add = async () => {
-    for (const name of names) await addEntry(archive, await entryOf(layout, name), mtime);
+    for (const name of names) await addEntry(archive, await archiveEntry(layout, name), mtime);
     archive.finalize();
   };
   await Promise.all([written, add().catch((caught: unknown) => archive.destroy(ArcError.from(caught)))]);
 }
 
-async function entryOf(layout: string, name: string): Promise<Entry> {
+async function archiveEntry(layout: string, name: string): Promise<Entry> {
   const file = path.join(layout, name);
   const inArchive = name.split(path.sep).join('/');
   if ((await stat(file)).isDirectory()) return { type: 'directory', path: inArchive, mode: 0o755 };

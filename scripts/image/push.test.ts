@@ -50,7 +50,7 @@ async function push(
     const note = (text: string): void => void notes.push(text);
     await pushImage(image, { session, destination, base: repository, folder, note }, signal);
     await writeLayout(
-      image,
+      [image],
       { folder: path.join(folder, 'layout'), name: 'a.b/c:1', session, base: repository },
       signal,
     );
@@ -144,7 +144,24 @@ describe('writeLayout', () => {
       version: '1',
     });
     const options = { name: undefined, session: openSession(), base: undefined };
-    await expect(writeLayout(image, { ...options, folder }, signal)).rejects.toThrow('not an OCI layout');
+    await expect(writeLayout([image], { ...options, folder }, signal)).rejects.toThrow('not an OCI layout');
     expect(await readdir(folder)).toEqual(['layout']);
+  });
+
+  it('holds an index of the images of several architectures under one name', async () => {
+    const made = { base: undefined, layers: [], created: 0, version: '1' };
+    const images = ['amd64', 'arm64'].map((architecture) => assembleImage({ ...made, architecture }));
+    const [first, ...others] = images;
+    if (first === undefined) throw new Error('no image');
+    const layout = path.join(folder, 'two');
+    const options = { folder: layout, name: 'a.b/c:1', session: openSession(), base: undefined };
+    const root = await writeLayout([first, ...others], options, signal);
+    const read = async (file: string) => JSON.parse(await readFile(path.join(layout, file), 'utf8'));
+    expect((await read('index.json')).manifests).toMatchObject([
+      { digest: root.digest, annotations: { 'org.opencontainers.image.ref.name': '1' } },
+    ]);
+    expect((await read(path.join('blobs', root.digest.replace(':', '/')))).manifests).toMatchObject(
+      images.map(({ manifest: { digest }, platform }) => ({ digest, platform })),
+    );
   });
 });

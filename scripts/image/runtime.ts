@@ -34,7 +34,7 @@ export async function findRuntime(): Promise<Runtime> {
 }
 
 /** Node itself: enough on a base that has glibc and libstdc++. */
-export async function nodeEntry({ file }: Runtime): Promise<Entry> {
+export async function nodeEntry({ file }: Pick<Runtime, 'file'>): Promise<Entry> {
   return { type: 'file', path: nodePath.slice(1), mode: 0o755, content: await readFile(file) };
 }
 
@@ -53,6 +53,11 @@ export async function systemEntries({ file }: Runtime): Promise<Entry[]> {
       }),
     ),
   );
+  return [...libraries, ...userEntries()];
+}
+
+/** The user that programs run as, the rule for looking up hosts, and /tmp. */
+export function userEntries(): Entry[] {
   const text = (name: string, lines: string[]): Entry => ({
     type: 'file',
     path: name,
@@ -60,7 +65,6 @@ export async function systemEntries({ file }: Runtime): Promise<Entry[]> {
     content: Buffer.from(lines.map((line) => `${line}\n`).join('')),
   });
   return [
-    ...libraries,
     text('etc/passwd', ['root:x:0:0:root:/:/sbin/nologin', 'nonroot:x:65532:65532::/:/sbin/nologin']),
     text('etc/group', ['root:x:0:', 'nonroot:x:65532:']),
     text('etc/nsswitch.conf', ['hosts: files dns']),
