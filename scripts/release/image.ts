@@ -53,7 +53,11 @@ export async function releaseImage(context: ReleaseContext, licenses: string): P
       const own = base ? undefined : await debianLibraries(architecture, signal);
       libraries.push(...(own?.libraries ?? []));
       const entries = [await nodeEntry(runtime), ...(own ? [...own.entries, ...userEntries()] : [])];
-      const node = await makeLayer(entries, time, `Node ${runtime.version}${own ? ' and its libraries' : ''}`);
+      const node = await makeLayer(
+        entries,
+        time,
+        `Node ${runtime.version}${own ? ' and its libraries' : ''}`,
+      );
       note(`image for linux/${architecture}: Node ${runtime.version}`);
       return assembleImage({ base, architecture, layers: [node, programs], created: time, version });
     };
