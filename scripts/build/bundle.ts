@@ -1,6 +1,6 @@
 import { chmod, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type BuildOptions, build } from 'esbuild';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { inlineProtos } from './inline-protos.ts';
 import {
   builtinsWhenUsed,
@@ -17,6 +17,8 @@ export interface Bundle {
   name: string;
   file: string;
   bytes: number;
+  /** Folders of the packages that parts of it come from, such as `node_modules/zod`. */
+  packages: string[];
 }
 
 /** How a program becomes one file for the Node of our images. */
@@ -71,12 +73,13 @@ export async function buildFunctions(outDir: string): Promise<Bundle[]> {
 /** What programs load lazily to read a kubeconfig. */
 export async function bundleKubeconfig(outDir: string): Promise<Bundle> {
   const file = path.join(outDir, kubeconfigFile);
-  await build({
+  const { metafile } = await build({
     ...bundleSettings,
     entryPoints: ['shared/kubernetes/client/kubeconfig/index.ts'],
+    metafile: true,
     outfile: file,
   });
-  return { name: path.parse(kubeconfigFile).name, file, bytes: (await stat(file)).size };
+  return made(path.parse(kubeconfigFile).name, file, metafile);
 }
 
 const commands = ['arcctl', 'arc-transfer'];
@@ -98,8 +101,9 @@ export async function bundleInstalled(outDir: string): Promise<Bundle> {
  */
 async function bundleCommand(name: string, outDir: string): Promise<Bundle> {
   const file = path.join(outDir, `${name}.mjs`);
-  await build({
+  const { metafile } = await build({
     ...bundleSettings,
+    metafile: true,
     target: 'node22',
     entryPoints: [`scripts/${name}/main.ts`],
     plugins: [
@@ -112,7 +116,7 @@ async function bundleCommand(name: string, outDir: string): Promise<Bundle> {
     outfile: file,
   });
   await chmod(file, 0o755);
-  return { name, file, bytes: (await stat(file)).size };
+  return made(name, file, metafile);
 }
 
 /** A few lines for any Node, old ones too, which are told that they are. */
@@ -120,16 +124,23 @@ async function bundleStart(outDir: string): Promise<Bundle> {
   const name = 'arcctl-start';
   const file = path.join(outDir, `${name}.mjs`);
   const { banner: _, plugins: __, ...settings } = bundleSettings;
-  await build({ ...settings, target: 'node18', entryPoints: ['scripts/arcctl/start.ts'], outfile: file });
+  const entryPoints = ['scripts/arcctl/start.ts'];
+  const { metafile } = await build({
+    ...settings,
+    metafile: true,
+    target: 'node18',
+    entryPoints,
+    outfile: file,
+  });
   await chmod(file, 0o755);
-  return { name, file, bytes: (await stat(file)).size };
+  return made(name, file, metafile);
 }
 
 async function bundle(name: string, outDir: string, isProgram: boolean): Promise<Bundle> {
   const folder = path.join('functions', name);
   const start = `import * as fn from './index.ts'; import { runMain } from '#shared/conduit/runtime'; await runMain(fn, '${name}');`;
   const file = path.join(outDir, `${name}.mjs`);
-  await build({
+  const { metafile } = await build({
     // As an entry point itself: `import './main.ts'` would be dropped, because package.json says `sideEffects: false`.
     ...(isProgram
       ? { ...bundleSettings, entryPoints: [path.join(folder, 'main.ts')] }
@@ -138,6 +149,19 @@ async function bundle(name: string, outDir: string, isProgram: boolean): Promise
           stdin: { contents: start, resolveDir: folder, sourcefile: 'start.ts', loader: 'ts' },
         }),
     outfile: file,
+    metafile: true,
   });
-  return { name, file, bytes: (await stat(file)).size };
+  return made(name, file, metafile);
+}
+
+async function made(name: string, file: string, metafile: Metafile): Promise<Bundle> {
+  return { name, file, bytes: (await stat(file)).size, packages: packagesOf(metafile) };
+}
+
+/** The folders of the packages that a bundle is made of. */
+export function packagesOf({ inputs }: Metafile): string[] {
+  const folders = Object.keys(inputs).flatMap(
+    (input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input.replace(/^[a-z-]+:/, ''))?.[0] ?? [],
+  );
+  return [...new Set(folders)].toSorted();
 }

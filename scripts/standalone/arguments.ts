@@ -1,3 +1,4 @@
+import { isSea } from 'node:sea';
 import { parseArgs } from 'node:util';
 import { version } from '../version.ts';
 import { type Switch, switches } from './switches.ts';
@@ -23,7 +24,10 @@ export interface StartOptions {
   restore?: string;
 }
 
-const usage = `usage: npm start -- [--folder .arc] [--port 0] [--log-level warn] [--program '<image pattern>=<command>']
+/** What starts the standalone: a checkout, or the single executable. */
+export const startCommand = isSea() ? 'arc-standalone' : 'npm start --';
+
+const usage = `usage: ${startCommand} [--folder .arc] [--port 0] [--log-level warn] [--program '<image pattern>=<command>']
                     [--without <feature>,...] [--with-registry] [--sink <URL>] [--recover] [--version]
                     [--backup <file> | --restore <file>]
   --folder     where the state is kept (default .arc)

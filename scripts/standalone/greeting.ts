@@ -1,4 +1,6 @@
 import path from 'node:path';
+import { isSea } from 'node:sea';
+import { startCommand } from './arguments.ts';
 
 /** Where a standalone runs, as its user has to know it. */
 export interface Address {
@@ -39,8 +41,11 @@ const ownOrder = (file: string, namespace: string) => `  kubectl apply -f ${file
 
 It copies an image between two registries that this process keeps in memory; the file says where they are.`;
 
-const placeholders = `  kubectl apply -f knative/examples/order.yaml
+const placeholders = isSea()
+  ? `
+To see an Order succeed first, start with \`${startCommand} --with-registry\`, which brings two registries of its own.`
+  : `  kubectl apply -f knative/examples/order.yaml
   kubectl get orders -n demo -o wide
 
 The registries in that file are placeholders: put your own in. To see an Order succeed first, start with
-\`npm start -- --with-registry\`, which brings two registries of its own.`;
+\`${startCommand} --with-registry\`, which brings two registries of its own.`;

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { isSea } from 'node:sea';
 import type { Logger } from 'pino';
 
 const source = path.resolve(import.meta.dirname, '../../functions/transfer-worker/main.ts');
@@ -15,7 +16,7 @@ export const workerOptions: readonly string[] = ['--max-semi-space-size=1'];
 /**
  * `given`, with the transfer-worker's images among them, run by this very Node unless they are given. Processes of it come and go with the artifacts, so it is bundled into one file in
  * `folder` first, where its compiled code is kept as well: it starts with a good half of the CPU time that its sources take. Where the
- * bundler is not installed it runs from its sources. `prepared` is its command, if it is ours: it can be started ahead, and does one run after the other.
+ * bundler is not installed it runs from its sources. The single executable has the worker in it. `prepared` is its command, if it is ours: it can be started ahead, and does one run after the other.
  */
 export async function withWorker(
   given: Readonly<Record<string, string[]>>,
@@ -23,12 +24,22 @@ export async function withWorker(
   log: Logger,
 ): Promise<{ programs: Readonly<Record<string, string[]>>; prepared?: string[] }> {
   if (images in given) return { programs: given };
+  if (isSea())
+    return withPrepared(given, ['ARC_PROGRAM=transfer-worker', `NODE_OPTIONS=${workerOptions.join(' ')}`]);
   const main = await bundled(folder).catch((caught: unknown) => {
     log.warn({ err: caught }, 'the transfer-worker could not be bundled: it runs from its sources');
     return source;
   });
-  const cache = `NODE_COMPILE_CACHE=${folder}`;
-  const prepared = ['/usr/bin/env', cache, process.execPath, ...workerOptions, main];
+  return withPrepared(given, [`NODE_COMPILE_CACHE=${folder}`], [...workerOptions, main]);
+}
+
+/** This program again, in a changed environment. */
+function withPrepared(
+  given: Readonly<Record<string, string[]>>,
+  variables: readonly string[],
+  args: readonly string[] = [],
+): { programs: Readonly<Record<string, string[]>>; prepared: string[] } {
+  const prepared = ['/usr/bin/env', ...variables, process.execPath, ...args];
   return { programs: { ...given, [images]: prepared }, prepared };
 }
 
