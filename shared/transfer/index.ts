@@ -3,6 +3,8 @@
 export { type Comparison, compareArtifact } from './artifact/compare-artifact.ts';
 export { type CopyOptions, copyArtifact, type Ends } from './artifact/copy-artifact.ts';
 export { parsePrivateKey, parsePublicKeys } from './attest/detached-signature.ts';
+export { type Envelope, envelopeOf, signedBlob } from './attest/envelope.ts';
+export type { Statement } from './attest/statement.ts';
 export { type BatchComparison, compareBatch } from './batch/compare-batch.ts';
 export {
   type Batch,

@@ -39,6 +39,18 @@ export function envelopeOf(statement: Statement, key: KeyObject | undefined): En
   };
 }
 
+/** The signature of a file as a Sigstore bundle, as `cosign verify-blob --key` takes it. */
+export function signedBlob(content: Uint8Array, key: KeyObject): Buffer {
+  const digest = createHash('sha256').update(content).digest('base64');
+  const signature = signBytes(content, key).toString().trim();
+  const bundle = {
+    mediaType: bundleType,
+    verificationMaterial: { publicKey: { hint: hintOf(key) } },
+    messageSignature: { messageDigest: { algorithm: 'SHA2_256', digest }, signature },
+  };
+  return Buffer.from(JSON.stringify(bundle));
+}
+
 /** The key among several, as cosign names it. */
 function hintOf(key: KeyObject): string {
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });

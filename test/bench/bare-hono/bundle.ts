@@ -12,5 +12,5 @@ export async function bundleBareHono(folder: string): Promise<Bundle> {
     entryPoints: [path.join(import.meta.dirname, 'server.ts')],
     outfile: file,
   });
-  return { name, file, bytes: (await stat(file)).size };
+  return { name, file, bytes: (await stat(file)).size, packages: [] };
 }
