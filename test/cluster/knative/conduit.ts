@@ -24,6 +24,11 @@ export const production: Installation = {
 export async function install({ overlay, volumes }: Installation): Promise<void> {
   for (const volume of volumes) await letGo(volume);
   await kubectl('apply', '-k', overlay);
+  await untilReady();
+}
+
+/** Waits until every part of an installation is ready. */
+export async function untilReady(): Promise<void> {
   await kubectl('-n', 'arc-system', 'rollout', 'status', 'statefulset/etcd', '--timeout=240s');
   for (const name of ['certificate-issuer', 'api-server', 'watch-bridge'])
     await kubectl('-n', 'arc-system', 'rollout', 'status', `deployment/${name}`, '--timeout=240s');
@@ -50,7 +55,7 @@ export async function install({ overlay, volumes }: Installation): Promise<void>
 }
 
 /** A volume keeps its data; the claim that it was bound to last has to be forgotten before it is bound anew. */
-async function letGo(volume: string): Promise<void> {
+export async function letGo(volume: string): Promise<void> {
   const unbound = '{"spec":{"claimRef":{"uid":null,"resourceVersion":null}}}';
   await eventually(`PersistentVolume ${volume} to be let go by its last claim`, minutes, async () =>
     expect(await field('{.status.phase}', 'persistentvolume', volume)).toMatch(/^(Available|Released)$/),
