@@ -10,7 +10,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-async function packageOf(name: string, manifest: object, files: Record<string, string> = {}): Promise<string> {
+async function packageOf(
+  name: string,
+  manifest: object,
+  files: Record<string, string> = {},
+): Promise<string> {
   const own = path.join(folder, name);
   await mkdir(own);
   await writeFile(path.join(own, 'package.json'), JSON.stringify({ name, version: '1.0.0', ...manifest }));

@@ -6,7 +6,9 @@ import { version } from '../version.ts';
 /** Where the version is written beside package.json: names of the image in manifests and commands. */
 async function namedVersions(): Promise<Map<string, string[]>> {
   const entries = await readdir('knative', { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name));
   const found = new Map<string, string[]>();
   for (const file of [...files, 'package-lock.json', 'scripts/image/README.md']) {
     const text = await readFile(file, 'utf8');
@@ -28,6 +30,6 @@ describe('the version of package.json', () => {
   it('is the latest of CHANGELOG.md', async () => {
     const headings = (await readFile('CHANGELOG.md', 'utf8')).match(/^## .*$/gm) ?? [];
     expect(headings[0]).toBe('## Unreleased');
-    expect(headings[1]).toMatch(new RegExp(`^## ${RegExp.escape(version)} - \\d{4}-\\d{2}-\\d{2}$`));
+    expect(headings[1]).toMatch(new RegExp(`^## ${version} - \\d{4}-\\d{2}-\\d{2}$`));
   });
 });

@@ -9,12 +9,13 @@ import { findRuntime, systemEntries } from '../../scripts/image/runtime.ts';
 import { eventually } from '../../shared/base/testing/eventually.ts';
 import { writeEntries } from '../fixtures/image/image-root.ts';
 import { crane, type RegistryProcess, startRegistryProcess } from '../fixtures/image/registry-tools.ts';
+import { releaseJudges } from '../fixtures/judges/release-judges.ts';
 import { judgeBy, transferJudges } from '../fixtures/judges/transfer-judges.ts';
 import { type Program, start } from '../fixtures/program.ts';
 
 // One release, made as its maker makes it, and used as those do who download it.
 const tools = transferJudges();
-const assets = process.env.KUBEBUILDER_ASSETS;
+const assets = releaseJudges();
 if (!tools || !assets)
   console.log('skipped: the tests of a release need REGISTRY_TOOLS and KUBEBUILDER_ASSETS');
 const minutes = 60_000;

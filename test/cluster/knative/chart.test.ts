@@ -26,7 +26,7 @@ async function helm(...args: string[]): Promise<string> {
 /** The values of the tests: the image of the node, and those that are given. */
 function change(verb: 'install' | 'upgrade', ...values: string[]): Promise<string> {
   const all = ['overlay=dev', 'image=dev.local/artifact-conduit:dev', ...values];
-  return helm(verb, 'arc', chart, ...all.flatMap((value) => ['--set', value]));
+  return helm(verb, 'arc', chart, ...all.flatMap((value) => ['--set-string', value]));
 }
 
 const setting = () => field('{.data.limits\\.rerunsPerMinute}', '-n', arc, 'configmap', 'arc-settings');
@@ -44,7 +44,8 @@ beforeAll(async () => {
   for (const volume of dev.volumes) await letGo(volume);
   await kubectl('create', 'namespace', arc, '--save-config');
   await kubectl('label', 'namespace', arc, 'pod-security.kubernetes.io/enforce=restricted');
-  await kubectl('apply', '-f', objects('registries.yaml'), '-f', objects('team.yaml'));
+  await kubectl('create', 'namespace', 'team', '--save-config');
+  await kubectl('apply', '-f', objects('registries.yaml'));
 }, 10 * minutes);
 
 afterAll(async () => {
@@ -64,6 +65,7 @@ describe('the chart', { timeout: 8 * minutes }, () => {
     await change('install', 'tenants={team}');
     await untilReady();
     await kubectl('delete', 'orders', '--all', '-A');
+    await kubectl('apply', '-f', objects('team.yaml'));
   });
 
   it('gives the namespaces of its value to ARC, where Orders run', async () => {
