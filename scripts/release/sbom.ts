@@ -81,7 +81,7 @@ function cycloneDxOf(
       .filter((each) => shipped.has(each['bom-ref']))
       .map((each) => ({ ...each, scope: 'required' })),
     ...extras.map(({ name, version, purl, license }) => ({
-      ...{ 'bom-ref': purl, type: name === 'node' ? 'platform' : 'library', name, version, purl },
+      ...{ 'bom-ref': purl, type: name === 'node' ? 'application' : 'library', name, version, purl },
       ...(license !== undefined && { licenses: [{ license: { id: license } }] }),
     })),
   ];

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { cp, mkdir, mkdtemp, open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -74,12 +74,8 @@ describe.skipIf(!tools || !assets)('a release', () => {
 
   it('has SBOMs of what is in it, which scanners read, and the licences', async () => {
     for (const form of ['cdx', 'spdx']) {
-      const sbom = `sbom:${released(`artifact-conduit-VERSION.${form}.json`)}`;
-      const known = await judgeBy(tools ?? '', ['syft', sbom.slice(5), '-o', 'json', '-q'], {
-        home: work,
-      }).catch(() =>
-        judgeBy(tools ?? '', ['syft', 'convert', sbom.slice(5), '-o', 'json', '-q'], { home: work }),
-      );
+      const sbom = released(`artifact-conduit-VERSION.${form}.json`);
+      const known = await judgeBy(tools ?? '', ['syft', 'convert', sbom, '-o', 'syft-json'], { home: work });
       const names = JSON.parse(known).artifacts.map((each: { name: string }) => each.name);
       expect(names).toEqual(expect.arrayContaining(['hono', 'commander', 'lmdb', 'libc6', 'node']));
       // Neither a compiler nor a test runner is in it.
@@ -159,14 +155,8 @@ describe.skipIf(!tools || !assets)('a release', () => {
     const inRoot = (...command: string[]) => start('/usr/sbin/chroot', [root(), ...command], {});
 
     beforeAll(async () => {
-      // glibc and libstdc++, a shell and `env`, and nothing else.
+      // glibc and libstdc++, and nothing else.
       await writeEntries(await systemEntries(await findRuntime()), root());
-      for (const folder of ['bin', 'usr/bin', 'state', 'proc'])
-        await mkdir(path.join(root(), folder), { recursive: true });
-      const { stdout } = await run('sh', ['-c', 'command -v busybox']);
-      await cp(stdout.trim(), path.join(root(), 'bin/busybox'), { dereference: true });
-      await symlink('busybox', path.join(root(), 'bin/sh'));
-      await symlink('/bin/busybox', path.join(root(), 'usr/bin/env'));
       for (const name of ['arcctl', 'arc-transfer', 'arc-standalone']) {
         await unpack(name);
         await cp(inWork(name, name), path.join(root(), name));
@@ -182,16 +172,19 @@ describe.skipIf(!tools || !assets)('a release', () => {
       expect(program.output.stdout.trim()).toBe(version);
     });
 
-    it('the standalone moves an image', async () => {
-      standalone = inRoot('/arc-standalone', '--folder', '/state', '--with-registry');
+    it('the standalone moves an image, with no program on its PATH', async () => {
+      // Outside of the root: its steps need /dev and /proc.
+      const args = ['--folder', inWork('state'), '--with-registry'];
+      const own = { PATH: inWork('nothing'), HOME: work };
+      standalone = start(inWork('arc-standalone', 'arc-standalone'), args, own);
       const { output } = standalone;
       await eventually('the standalone to be ready', 2 * minutes, () =>
         expect(output.stdout, output.stderr).toContain('ARC is running'),
       );
       const order = /kubectl apply -f (\S+)/.exec(output.stdout)?.[1] ?? '';
-      const kubeconfig = `--kubeconfig=${path.join(root(), 'state/kubeconfig')}`;
-      const kubectl = (...args: string[]) => run('kubectl', [kubeconfig, ...args], { env });
-      await kubectl('apply', '-f', path.join(root(), order));
+      const kubectl = (...given: string[]) =>
+        run('kubectl', [`--kubeconfig=${inWork('state', 'kubeconfig')}`, ...given], { env });
+      await kubectl('apply', '-f', order);
       await kubectl('-n', 'trial', 'wait', '--for=condition=Ready', 'order/first', '--timeout=2m');
     });
 
