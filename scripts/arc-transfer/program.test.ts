@@ -12,7 +12,7 @@ import { chartYaml, packChart, seedChart } from '../../shared/transfer/testing/c
 import { attach } from '../../shared/transfer/testing/signing.ts';
 import { Sigstore } from '../../shared/transfer/testing/sigstore.ts';
 import { startWebServer } from '../../shared/transfer/testing/web-server.ts';
-import { version } from '../version.ts';
+import { version } from '../version/version.ts';
 import { run } from './program.ts';
 
 const account = { username: 'bob', password: 'hunter22-secret' };

@@ -20,7 +20,7 @@ import {
   policyPlace,
   verifyFileJob,
 } from '../../functions/transfer-worker/index.ts';
-import { version } from '../version.ts';
+import { version } from '../version/version.ts';
 import { addBundleCommands } from './bundle-commands.ts';
 import {
   connecting,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
-import { version } from '../version.ts';
+import { version } from '../version/version.ts';
 import { backupCommand, restoreCommand } from './commands/backup.ts';
 import { actionCommands } from './commands/change/actions.ts';
 import { applyCommand } from './commands/change/apply.ts';

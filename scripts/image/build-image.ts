@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { openSession, type Session, type SessionOptions } from '#shared/transfer';
 import { type Bundle, buildFunctions } from '../build/bundle.ts';
-import { version } from '../version.ts';
+import { version } from '../version/version.ts';
 import type { ImageOptions } from './arguments.ts';
 import { assembleImage, type Image } from './assemble.ts';
 import { readBase } from './base.ts';

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { ArcError } from '#shared/base/errors';
 import { parsePrivateKey } from '#shared/transfer';
 import { buildFunctions, bundleCommands } from '../build/bundle.ts';
-import { version } from '../version.ts';
+import { version } from '../version/version.ts';
 import type { ReleaseOptions } from './arguments.ts';
 import { releaseBundle } from './bundle.ts';
 import { releaseChart } from './chart.ts';

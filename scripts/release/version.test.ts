@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { version } from '../version.ts';
+import { version } from '../version/version.ts';
 
 /** Where the version is written beside package.json: names of the image in manifests and commands. */
 async function namedVersions(): Promise<Map<string, string[]>> {

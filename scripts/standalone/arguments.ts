@@ -1,6 +1,6 @@
 import { isSea } from 'node:sea';
 import { parseArgs } from 'node:util';
-import { version } from '../version.ts';
+import { version } from '../version/version.ts';
 import { type Switch, switches } from './switches.ts';
 
 export interface StartOptions {

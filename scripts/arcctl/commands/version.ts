@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { ArcError } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import { apiVersion } from '#shared/domain';
-import { version } from '../../version.ts';
+import { version } from '../../version/version.ts';
 import type { Io } from '../core/io.ts';
 import { outputOption } from '../core/options.ts';
 import { formatOf, printValue } from '../core/print.ts';

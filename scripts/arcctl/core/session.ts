@@ -9,7 +9,7 @@ import {
   programAccess,
   type Transport,
 } from '#shared/kubernetes/client';
-import { version } from '../../version.ts';
+import { version } from '../../version/version.ts';
 import { exitCodes, Failure, usage } from './failure.ts';
 import type { Io } from './io.ts';
 
