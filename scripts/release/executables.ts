@@ -76,8 +76,9 @@ export async function makeExecutable(
     assets['lmdb.node'] = runtime.addon;
   }
   const config = {
-    main: inFolder('main.cjs'),
-    output: inFolder('blob'),
+    // Relative: the blob has the path of its script in it.
+    main: 'main.cjs',
+    output: 'blob',
     disableExperimentalSEAWarning: true,
     // Both hold what this machine's Node compiled, and the executable may be for another one.
     useSnapshot: false,
@@ -87,7 +88,7 @@ export async function makeExecutable(
   await writeFile(inFolder('sea.json'), JSON.stringify(config));
   // That of `npm ci`, which has the version of the runtime: the form of a blob is private to each.
   const node = path.resolve('node_modules/node/bin/node');
-  await runCommand(node, ['--experimental-sea-config', inFolder('sea.json')], { signal });
+  await runCommand(node, ['--experimental-sea-config', 'sea.json'], { signal, cwd: folder });
   const executable = inFolder(name);
   await writeFile(executable, await readFile(runtime.file));
   const inject = ['postject/dist/cli.js', executable, resource, inFolder('blob'), '--sentinel-fuse', fuse];
