@@ -2,6 +2,7 @@ import os from 'node:os';
 import { type Case, cases, pathOf, type Sample, seed, seeded } from './api-cases.ts';
 import { many, namespace, startTargets, type Target, type Targets } from './api-targets.ts';
 import { median, progress, report } from './measure/report.ts';
+import { benchStays } from './stays.ts';
 
 const rounds = 3;
 const listed = 10_000;
@@ -11,6 +12,7 @@ const listed = 10_000;
  * `asked` names cases; none is all. The binaries are in the folder KUBEBUILDER_ASSETS.
  */
 export async function benchApi(asked: readonly string[]): Promise<void> {
+  if (asked.includes('--stays')) return benchStays(asked.includes('--files'));
   const assets = process.env.KUBEBUILDER_ASSETS;
   if (!assets)
     throw new Error('KUBEBUILDER_ASSETS is not set: it names the folder of etcd and kube-apiserver');
