@@ -33,6 +33,29 @@ describe('the cached store', () => {
     await store.close();
   });
 
+  it('asks once for all reads of single keys at the same time, and never answers what is older than the read', async () => {
+    const etcd = new FakeEtcd();
+    etcd.putTogether({ '/a': '1', '/b': '1', '/c': '1' });
+    const store = await openCached(etcd);
+    etcd.calls.length = 0;
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    etcd.intercept = async (_request, run) => {
+      const answer = await run();
+      await held;
+      return answer;
+    };
+    const first = store.get('/a');
+    // What is read first was answered before this write: whoever asks after it must not share that answer.
+    const revision = etcd.putTogether({ '/b': '2' });
+    const others = ['/b', '/c', '/b'].map((key) => store.get(key));
+    release();
+    const found = await Promise.all(others);
+    expect((await first).item?.revision).toBe(2);
+    expect(found.map(({ item }) => item?.revision)).toEqual([revision, 2, revision]);
+    expect(ranges(etcd)).toEqual(['/a', 'compact_rev_key']);
+    await store.close();
+  });
+
   it('has etcd answer where memory does not get fresh in time, or does not reach back', async () => {
     const etcd = new FakeEtcd();
     const first = etcd.putTogether({ '/a': '1' });

@@ -14,7 +14,7 @@ import {
 } from '../interface/store.ts';
 import { closedWhileWatched } from '../memory/watchers.ts';
 import { type CacheMetrics, cacheMetrics } from './cache-metrics.ts';
-import { Freshness } from './freshness.ts';
+import { Freshness, SharedQuestion } from './freshness.ts';
 import { WatchCache, type WatchCacheOptions } from './watch-cache.ts';
 
 export interface CacheOptions {
@@ -46,6 +46,8 @@ class CachedStore implements Store {
   readonly #cacheOptions: WatchCacheOptions;
   readonly #metrics: CacheMetrics;
   readonly #freshness: Freshness;
+  /** How far the store has come. A read of one key from the store tells it as well. */
+  readonly #newest: SharedQuestion<{ revision: number }>;
   readonly #closed = new AbortController();
   readonly #following: Promise<void>;
   #cache: WatchCache | undefined;
@@ -56,6 +58,7 @@ class CachedStore implements Store {
     this.#prefix = options.prefix;
     this.#cacheOptions = { history: { events: historyLimit, bytes: historyBytes }, progressInterval };
     this.#freshness = new Freshness(() => store.requestProgress());
+    this.#newest = new SharedQuestion(async () => ({ revision: await store.revision() }));
     const facts = { revision: () => this.#cache?.newest ?? 0, capacity: historyLimit };
     this.#metrics = cacheMetrics(options.metrics ?? createMetrics(), facts);
     this.#following = this.#follow(options.onReload ?? warn);
@@ -70,9 +73,14 @@ class CachedStore implements Store {
     options: ReadOptions = {},
   ): Promise<{ item: StoredItem | undefined; revision: number }> {
     const cache = this.#cacheOf(key);
-    const { atLeast = Number.POSITIVE_INFINITY, signal } = options;
-    if (!cache || signal?.aborted || cache.newest < atLeast) return this.#store.get(key, options);
-    return { item: cache.get(key), revision: cache.newest };
+    if (!cache || options.signal?.aborted) return this.#store.get(key, options);
+    // A read by itself asks the store for its key. Reads at the same time ask together how far the store has come: most are in memory.
+    if (options.atLeast === undefined && !this.#newest.isRunning)
+      return this.#newest.run(this.#store.get(key, options));
+    const wanted = options.atLeast ?? (await this.#newest.answer()).revision;
+    if (!this.#isAt(wanted)) return this.#store.get(key, options);
+    // The cache may have been reloaded meanwhile.
+    return this.#cache?.read(key) ?? this.#store.get(key, options);
   }
 
   async list(prefix: string, options: ListOptions = {}): Promise<StoredList> {
@@ -121,7 +129,7 @@ class CachedStore implements Store {
   }
 
   revision(): Promise<number> {
-    return this.#store.revision();
+    return this.#newest.answer().then(({ revision }) => revision);
   }
 
   async compact(revision: number): Promise<void> {
@@ -143,7 +151,7 @@ class CachedStore implements Store {
   }
 
   async #isFresh({ atLeast, signal }: ReadOptions): Promise<boolean> {
-    const wanted = atLeast ?? (await this.#store.revision());
+    const wanted = atLeast ?? (await this.#newest.answer()).revision;
     if (this.#isAt(wanted)) return true;
     const began = performance.now();
     const arrived = (await this.#freshness.wait(wanted, signal)) && this.#isAt(wanted);

@@ -44,3 +44,37 @@ export class Freshness {
     for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.resolve(true);
   }
 }
+
+/** A question of which callers at the same time share one answer. */
+export class SharedQuestion<T> {
+  readonly #ask: () => Promise<T>;
+  #running: Promise<T> | undefined;
+  #next: Promise<T> | undefined;
+
+  constructor(ask: () => Promise<T>) {
+    this.#ask = ask;
+  }
+
+  /** True while an answer is awaited. */
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** The answer to a question that is asked after this call: what is under way may have been answered before it. */
+  answer(): Promise<T> {
+    const start = () => this.run(this.#ask());
+    if (!this.#running) return start();
+    this.#next ??= this.#running.then(start, start);
+    return this.#next;
+  }
+
+  /** Has those who ask meanwhile wait until `running` is over, and then share one question. */
+  run<R extends T>(running: Promise<R>): Promise<R> {
+    this.#next = undefined;
+    const one = running.finally(() => {
+      if (this.#running === one) this.#running = undefined;
+    });
+    this.#running = one;
+    return one;
+  }
+}

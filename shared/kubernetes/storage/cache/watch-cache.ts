@@ -48,8 +48,8 @@ export class WatchCache {
     return known?.revision === item.revision ? known : undefined;
   }
 
-  get(key: string): StoredItem | undefined {
-    return this.#items.get(key);
+  read(key: string): { item: StoredItem | undefined; revision: number } {
+    return { item: this.#items.get(key), revision: this.newest };
   }
 
   /** See Items. */
