@@ -40,9 +40,9 @@ function compiled(pattern: string) {
 export function artifactSchemas(stored: StoredObjects): AdmissionPlugin {
   return {
     name: 'ArtifactSchema',
-    async validate({ kind, subResource, namespace, name, object, oldObject }) {
-      if (kind.group !== group || subResource !== '' || object === undefined) return;
-      if (object.metadata.deletionTimestamp !== undefined) return;
+    handles: ({ kind, subResource }) => kind.group === group && subResource === '',
+    async validate({ kind, namespace, name, object, oldObject }) {
+      if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
       const causes =
         kind.kind === 'Order'
           ? await orderCauses(stored, namespace, asOrder(object), oldObject && asOrder(oldObject))

@@ -19,9 +19,13 @@ import type { AdmissionPlugin, KubeObject, StoredObjects } from '#shared/kuberne
 export function byHand(stored: StoredObjects, settings: () => Settings): AdmissionPlugin {
   return {
     name: 'ByHand',
-    async mutate({ operation, kind, subResource, namespace, name, object }) {
-      if (kind.group !== group || kind.kind !== 'ArtifactWorkflow' || subResource !== '') return undefined;
-      if (operation !== 'CREATE' || object === undefined || !isShort(object)) return undefined;
+    handles: ({ operation, kind, subResource }) =>
+      operation === 'CREATE' &&
+      kind.group === group &&
+      kind.kind === 'ArtifactWorkflow' &&
+      subResource === '',
+    async mutate({ kind, namespace, name, object }) {
+      if (object === undefined || !isShort(object)) return undefined;
       const { type, srcRef, dstRef } = object.spec;
       const endpoints = await endpointsNamed(stored, namespace, [srcRef.name, dstRef.name]);
       const known = settings();

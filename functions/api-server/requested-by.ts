@@ -7,8 +7,9 @@ import type { AdmissionPlugin } from '#shared/kubernetes/apiserver';
  */
 export const requestedByServer: AdmissionPlugin = {
   name: 'RequestedBy',
-  async mutate({ kind, subResource, object, oldObject }) {
-    if (kind.group !== group || subResource !== '' || object === undefined) return undefined;
+  handles: ({ kind, subResource }) => kind.group === group && subResource === '',
+  async mutate({ object, oldObject }) {
+    if (object === undefined) return undefined;
     const { [annotations.requestedBy]: given, ...notes } = object.metadata.annotations ?? {};
     const before = oldObject?.metadata.annotations?.[annotations.requestedBy];
     if (given === undefined || given === before) return undefined;

@@ -15,8 +15,9 @@ const kinds = ['Order', 'ArtifactWorkflow'];
 export function rerunTimes(now: () => Date): AdmissionPlugin {
   return {
     name: 'RerunTime',
-    async validate({ kind, subResource, name, object, oldObject }) {
-      if (kind.group !== group || !kinds.includes(kind.kind) || subResource !== '') return;
+    handles: ({ kind, subResource }) =>
+      kind.group === group && kinds.includes(kind.kind) && subResource === '',
+    async validate({ kind, name, object, oldObject }) {
       if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
       const causes = futureTimes(object, oldObject, Math.floor(now().getTime() / 1000));
       if (causes.length === 0) return;

@@ -49,7 +49,8 @@ function request(
 
 /** Asks the plug-in as the validating stage does. */
 async function admit(authorize: Authorizer, asked: AdmissionRequest): Promise<void> {
-  await secretReferences(authorize).validate?.(asked);
+  const plugin = secretReferences(authorize);
+  if (plugin.handles?.(asked)) await plugin.validate?.(asked);
 }
 
 const endpoint = { type: 'oci', remoteURL: 'https://a', secretRef: { name: 's' } };

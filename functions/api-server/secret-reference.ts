@@ -12,9 +12,11 @@ import type { AdmissionPlugin, AdmissionRequest, Authorizer, KubeObject } from '
 export function secretReferences(authorize: Authorizer): AdmissionPlugin {
   return {
     name: 'SecretReference',
+    handles: ({ operation, kind, subResource }) =>
+      operation !== 'DELETE' && kind.group === group && subResource === '',
     async validate(request) {
-      const { object, subResource } = request;
-      if (object === undefined || subResource !== '') return;
+      const { object } = request;
+      if (object === undefined) return;
       const used = newSecretUses(request, object);
       if (used.length === 0 || (await isTrusted(authorize, request))) return;
       for (const { field, name } of used) await requireGet(authorize, request, field, name);
@@ -28,7 +30,6 @@ interface SecretUse {
 }
 
 function newSecretUses({ kind, oldObject: old }: AdmissionRequest, object: KubeObject): SecretUse[] {
-  if (kind.group !== group) return [];
   if (kind.kind === 'Endpoint') return endpointSecrets(object, old);
   if (kind.kind !== 'ArtifactWorkflow') return [];
   return ['srcSecretRef', 'dstSecretRef'].flatMap((field) => {

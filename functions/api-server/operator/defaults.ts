@@ -9,8 +9,8 @@ import type { AdmissionPlugin } from '#shared/kubernetes/apiserver';
 export function operatorDefaults(settings: () => Settings): AdmissionPlugin {
   return {
     name: 'OperatorDefaults',
-    async mutate({ operation, kind, subResource, object }) {
-      if (kind.group !== group || kind.kind !== 'Order' || subResource !== '') return undefined;
+    handles: ({ kind, subResource }) => kind.group === group && kind.kind === 'Order' && subResource === '',
+    async mutate({ operation, object }) {
       const present = settings();
       const ttl = isOn('ttl', present) ? present['defaults.ttl'] : undefined;
       if (operation !== 'CREATE' || object === undefined || ttl === undefined) return undefined;
@@ -19,8 +19,8 @@ export function operatorDefaults(settings: () => Settings): AdmissionPlugin {
       if (!isRecord(spec) || spec.ttl !== undefined) return undefined;
       return { ...object, spec: { ...spec, ttl } };
     },
-    async validate({ kind, subResource, object, warn }) {
-      if (kind.group !== group || kind.kind !== 'Order' || subResource !== '' || object === undefined) return;
+    async validate({ object, warn }) {
+      if (object === undefined) return;
       // Validated by the schema of the kind.
       for (const text of overruled(object as Order, settings())) warn(text);
     },

@@ -23,9 +23,9 @@ const mostCauses = 20;
 export function operatorLimits(stored: StoredObjects, settings: () => Settings): AdmissionPlugin {
   return {
     name: 'OperatorLimits',
-    async validate({ kind, subResource, namespace, name, object, oldObject }) {
-      if (kind.group !== group || subResource !== '' || object === undefined) return;
-      if (object.metadata.deletionTimestamp !== undefined) return;
+    handles: ({ kind, subResource }) => kind.group === group && subResource === '',
+    async validate({ kind, namespace, name, object, oldObject }) {
+      if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
       const present = settings();
       const causes = [
         ...featureCauses(object, oldObject, present),

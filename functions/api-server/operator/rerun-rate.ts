@@ -53,6 +53,9 @@ export function rerunRate(settings: () => Settings, now: () => Date): AdmissionP
 
   return {
     name: 'RerunRate',
+    // Also the actions `force` and `retry`.
+    handles: ({ operation, kind, subResource }) =>
+      operation === 'UPDATE' && kind.group === group && subResource !== 'status',
     async validate(request) {
       const cost = costOf(request);
       if (cost === 0) return;
@@ -84,9 +87,8 @@ function wishOf({ object }: AdmissionRequest): string {
 }
 
 /** How many artifacts the request runs again; 0 for every other one. */
-function costOf({ operation, kind, user, object, oldObject }: AdmissionRequest): number {
-  if (operation !== 'UPDATE' || kind.group !== group || object === undefined) return 0;
-  if (object.metadata.deletionTimestamp !== undefined) return 0;
+function costOf({ kind, user, object, oldObject }: AdmissionRequest): number {
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return 0;
   if (user.groups.includes(`system:serviceaccounts:${conduitNamespace}`)) return 0;
   const forces = isAsked(annotations.forceAt, object, oldObject);
   if (!forces && !isAsked(annotations.retryAt, object, oldObject)) return 0;

@@ -31,6 +31,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
   if (isRecord(a) && isRecord(b)) return sameFields(a, b);
+  if (typeof a === 'string' && typeof b === 'string') return false;
   return canonicalJson(a) === canonicalJson(b);
 }
 

@@ -3,13 +3,20 @@ import { isRecord, sameJson } from './json.ts';
 /** Applies a JSON merge patch (RFC 7396): objects are merged, null removes a field, everything else replaces. Changes no input. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
-  // A Map, then Object.fromEntries: a key such as __proto__ stays data.
-  const merged = new Map(isRecord(target) ? Object.entries(target) : []);
-  for (const [key, change] of Object.entries(patch)) {
-    if (change === null) merged.delete(key);
-    else merged.set(key, applyMergePatch(merged.get(key), change));
+  const merged: Record<string, unknown> = isRecord(target) ? { ...target } : {};
+  for (const key of Object.keys(patch)) {
+    const change = patch[key];
+    if (change === null) {
+      delete merged[key];
+      continue;
+    }
+    const value = applyMergePatch(fieldOf(merged, key), change);
+    // A key such as __proto__ stays data.
+    if (key in merged && !Object.hasOwn(merged, key))
+      Object.defineProperty(merged, key, { value, configurable: true, enumerable: true, writable: true });
+    else merged[key] = value;
   }
-  return Object.fromEntries(merged);
+  return merged;
 }
 
 /**

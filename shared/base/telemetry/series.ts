@@ -53,8 +53,7 @@ export function createSeries(type: Series['type'], spec: HistogramSpec): Series 
   const limit = spec.maxSeries ?? defaultMaxSeries;
   const samples = new Map<string, Sample>();
 
-  const sampleOf = (values: readonly string[]): Sample => {
-    const key = JSON.stringify(values);
+  const sampleOf = (values: readonly string[], key = values.join('\0')): Sample => {
     const known = samples.get(key);
     if (known !== undefined) return known;
     const labels = Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
@@ -65,9 +64,11 @@ export function createSeries(type: Series['type'], spec: HistogramSpec): Series 
 
   const at = (labels: Labels): Sample => {
     const values = names.map((name) => String(labels[name] ?? ''));
-    const full = samples.size >= limit && !samples.has(JSON.stringify(values));
+    const key = values.join('\0');
+    const known = samples.get(key);
+    if (known !== undefined) return known;
     // Label values often come from users' objects: without a bound they would exhaust the memory.
-    return sampleOf(full ? names.map(() => 'other') : values);
+    return samples.size >= limit ? sampleOf(names.map(() => 'other')) : sampleOf(values, key);
   };
 
   if (names.length === 0) sampleOf([]);

@@ -11,11 +11,24 @@ export interface Admission {
 
 /** Runs the stages of `plugins` in order; the first rejection ends a stage. */
 export function createAdmission(plugins: readonly AdmissionPlugin[], metrics?: Metrics): Admission {
-  const mutating = plugins.filter((plugin) => plugin.mutate !== undefined);
-  const validating = plugins.filter((plugin) => plugin.validate !== undefined);
   const measured = metrics ? admissionMetrics(metrics) : <T>(_step: Step, run: () => Promise<T>) => run();
+  const handlers = new Map<string, Handlers>();
+  const handlersOf = (write: AdmissionRequest) => {
+    const id = `${write.operation} ${write.kind.group} ${write.kind.kind} ${write.subResource}`;
+    let known = handlers.get(id);
+    if (!known) {
+      const all = plugins.filter(({ handles }) => handles?.(write) ?? true);
+      known = {
+        mutating: all.filter(({ mutate }) => mutate),
+        validating: all.filter(({ validate }) => validate),
+      };
+      handlers.set(id, known);
+    }
+    return known;
+  };
   return {
     async mutate(request) {
+      const { mutating } = handlersOf(request);
       if (mutating.length === 0) return request.object;
       const { operation } = request;
       return measured({ type: 'admit', operation }, async () => {
@@ -29,6 +42,7 @@ export function createAdmission(plugins: readonly AdmissionPlugin[], metrics?: M
       });
     },
     async validate(request) {
+      const { validating } = handlersOf(request);
       if (validating.length === 0) return;
       const { operation } = request;
       await measured({ type: 'validate', operation }, async () => {
@@ -39,6 +53,12 @@ export function createAdmission(plugins: readonly AdmissionPlugin[], metrics?: M
       });
     },
   };
+}
+
+/** The plug-ins that a kind of write concerns. There are as many kinds as the server serves, times verbs and subresources. */
+interface Handlers {
+  mutating: readonly AdmissionPlugin[];
+  validating: readonly AdmissionPlugin[];
 }
 
 /** The step to measure: a stage of one plug-in, or without a name the whole stage. */

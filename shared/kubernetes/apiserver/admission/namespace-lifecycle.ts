@@ -16,6 +16,9 @@ export type FindNamespace = (
 export function namespaceLifecycle(find: FindNamespace): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',
+    handles: ({ operation, kind, subResource }) =>
+      (operation === 'CREATE' && subResource === '') ||
+      (operation === 'DELETE' && kind.group === '' && kind.kind === 'Namespace'),
     // Before validation, as in kube-apiserver.
     async mutate(request) {
       const { operation, namespace: name, resource } = request;

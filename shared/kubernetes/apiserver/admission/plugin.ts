@@ -8,6 +8,8 @@ import type { KubeObject } from '../kinds/definition.ts';
 export interface AdmissionPlugin {
   /** Becomes a label of metrics. */
   name: string;
+  /** Whether such writes concern the plug-in, as admission.Interface of k8s.io/apiserver. Default: every write. */
+  handles?(write: HandledWrite): boolean;
   /**
    * Runs before validation. Resolves with the changed object, or undefined to leave it as it is. The object may be invalid and
    * has no new managedFields yet: they are computed from the result of this stage.
@@ -16,6 +18,9 @@ export interface AdmissionPlugin {
   /** Runs after validation, on the object to store. */
   validate?(request: AdmissionRequest): Promise<void>;
 }
+
+/** What is known of a write before its object is: the answer for it never changes. */
+export type HandledWrite = Pick<AdmissionRequest, 'operation' | 'kind' | 'subResource'>;
 
 /** One write, in the terms of an AdmissionRequest of admission.k8s.io/v1. */
 export interface AdmissionRequest {

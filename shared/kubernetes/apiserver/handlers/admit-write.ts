@@ -19,9 +19,9 @@ export async function admitWrite(
   withManagedFields: (object: KubeObject) => KubeObject,
 ): Promise<KubeObject> {
   const { definition, query, server } = request;
-  const { hooks } = definition;
-  // While an object is being deleted, its content must not block the updates that remove finalizers.
-  const isDeleting = old?.metadata.deletionTimestamp !== undefined;
+  // A status is judged by its schema. While an object is being deleted, its content must not block the updates that remove finalizers.
+  const isJudged = old?.metadata.deletionTimestamp === undefined && request.info.subresource !== 'status';
+  const hooks = isJudged ? definition.hooks : undefined;
   let checked = defaultAndValidate(request, old ? withCreationTimestamp(given, old) : given, old);
   const operation = old ? 'UPDATE' : 'CREATE';
   const write = { operation, oldObject: old, dryRun: query.has('dryRun') } as const;
@@ -31,14 +31,12 @@ export async function admitWrite(
   if (mutated && mutated !== checked.object) checked = defaultAndValidate(request, mutated, old);
   if (checked.causes.length > 0) throw invalid(definition, given.metadata.name, checked.causes);
   await betweenSteps(request);
-  const object = withManagedFields(
-    hooks?.prepare && !isDeleting ? hooks.prepare(checked.object, old) : checked.object,
-  );
+  const object = withManagedFields(hooks?.prepare ? hooks.prepare(checked.object, old) : checked.object);
   await betweenSteps(request);
-  const ownCauses = isDeleting ? [] : (hooks?.validate?.(object, old) ?? []);
+  const ownCauses = hooks?.validate?.(object, old) ?? [];
   if (ownCauses.length > 0) throw invalid(definition, object.metadata.name, ownCauses);
   await server.admission.validate(admissionRequest(request, { ...write, object }));
-  if (isDeleting) return object;
+  if (!isJudged) return object;
   await betweenSteps(request);
   request.warnings.push(...metadataWarnings(object.metadata, old?.metadata));
   request.warnings.push(...(hooks?.warn?.(object, old) ?? []));
@@ -51,12 +49,15 @@ function defaultAndValidate(
   given: KubeObject,
   old: KubeObject | undefined,
 ): { object: KubeObject; causes: Cause[] } {
-  const { definition } = request;
+  const { definition, info } = request;
   const isDeleting = old?.metadata.deletionTimestamp !== undefined;
-  const { object, causes: schemaCauses } = validateSchema(definition, given);
+  // What is sent to /status has the metadata that is stored.
+  const isStatus = old !== undefined && info.subresource === 'status';
+  const known = isStatus ? { ...old, metadata: given.metadata } : old;
+  const { object, causes: schemaCauses } = validateSchema(definition, given, known);
   const causes = [
-    ...metadataCauses(definition, given.metadata, old?.metadata),
-    ...(old ? immutableCauses(given.metadata, old.metadata) : []),
+    ...(isStatus ? [] : metadataCauses(definition, given.metadata, old?.metadata)),
+    ...(isStatus || !old ? [] : immutableCauses(given.metadata, old.metadata)),
     ...(isDeleting ? [] : newCauses(request, schemaCauses, given, old)),
   ];
   return { object: schemaCauses.length === 0 ? object : given, causes };

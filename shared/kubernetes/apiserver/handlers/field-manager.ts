@@ -18,7 +18,8 @@ export function fieldManagerOf(request: ResourceRequest): Writer {
 
 /** Without unprintable characters, cut to the longest name. */
 export function managerFromUserAgent(agent: string): string {
-  const [product = ''] = agent.split('/');
+  const [product = ''] = agent.split('/', 1);
+  if (product.length <= maxManagerBytes && /^[\x20-\x7e]*$/.test(product)) return product;
   let manager = '';
   let size = 0;
   for (const letter of product.replace(/\p{C}/gu, '')) {

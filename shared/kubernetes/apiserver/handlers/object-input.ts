@@ -34,20 +34,24 @@ export async function readObject(request: ResourceRequest): Promise<KubeObject> 
 }
 
 /** Checks an object that was sent or results from a patch, before any rule of its kind applies. */
-export function acceptObject(request: ResourceRequest, body: ParsedBody): KubeObject {
-  return cleanObject(request, body.value, (unknown) =>
-    enforceFieldValidation(request, body.duplicates, unknown),
+export function acceptObject(request: ResourceRequest, body: ParsedBody, old?: KubeObject): KubeObject {
+  return cleanObject(
+    request,
+    body.value,
+    (unknown) => enforceFieldValidation(request, body.duplicates, unknown),
+    old,
   );
 }
 
-/** The object without fields that its schema does not have, in the namespace of the URL. */
+/** The object without fields that its schema does not have, in the namespace of the URL. @param old the stored one, which has none of them */
 export function cleanObject(
   request: ResourceRequest,
   value: unknown,
   onUnknownFields?: (unknown: string[]) => void,
+  old?: KubeObject,
 ): KubeObject {
   const object = identified(request, value);
-  const { pruned, unknown } = checkFields(request.definition, object);
+  const { pruned, unknown } = checkFields(request.definition, object, old);
   onUnknownFields?.(unknown);
   const metadata = objectMeta(object.metadata, pruned.metadata);
   if (request.namespace === '') delete metadata.namespace;

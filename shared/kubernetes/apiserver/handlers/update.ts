@@ -1,15 +1,16 @@
 import { ArcError } from '#shared/base/errors';
-import type { ParsedBody } from '../codec/parse-body.ts';
+import { applyMergePatch, isRecord } from '#shared/base/meta';
 import { conflict, invalidOf, uidPreconditionFailed } from '../errors/api-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
-import { applyPatch, isApply, patchType, readPatch } from '../patch/patch.ts';
+import { applyPatch, isApply, type Patch, patchType, readPatch } from '../patch/patch.ts';
 import { objectKey } from '../registry/keys.ts';
 import { betweenSteps, type ResourceRequest } from '../request/api-request.ts';
 import { respondWritten } from '../response/respond.ts';
+import { checkFields } from '../validation/structural.ts';
 import { applyObject } from './apply-object.ts';
 import { trackManagedFields } from './field-manager.ts';
-import { acceptObject, readObject } from './object-input.ts';
+import { acceptObject, enforceFieldValidation, readObject } from './object-input.ts';
 import { checkManager, isDryRun } from './query-options.ts';
 import { writeObject } from './write-object.ts';
 
@@ -60,9 +61,7 @@ export async function patchObject(request: ResourceRequest): Promise<Response> {
   const written = await writeObject(request, {
     dryRun,
     async change(old) {
-      const value = await applyPatch(patch, old, definition);
-      await betweenSteps(request);
-      const object = acceptPatched(request, { value, duplicates: patch.duplicates });
+      const object = statusPatched(request, patch, old) ?? (await patched(request, patch, old));
       const { resourceVersion = '', managedFields } = object.metadata;
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
         throw conflict(definition, info.name);
@@ -72,15 +71,43 @@ export async function patchObject(request: ResourceRequest): Promise<Response> {
   return respondWritten(request, written);
 }
 
+async function patched(request: ResourceRequest, patch: Patch, old: KubeObject): Promise<KubeObject> {
+  const value = await applyPatch(patch, old, request.definition);
+  await betweenSteps(request);
+  return acceptPatched(request, value, () =>
+    acceptObject(request, { value, duplicates: patch.duplicates }, old),
+  );
+}
+
+/**
+ * What a merge patch makes of an object that changes its status, guarded by a resourceVersion or not, and names nothing else: most writes
+ * are this one, and need not look at what they leave alone. Undefined for every other patch.
+ */
+function statusPatched(request: ResourceRequest, patch: Patch, old: KubeObject): KubeObject | undefined {
+  if (patch.type !== 'merge' || request.info.subresource !== 'status') return undefined;
+  const { metadata = {}, status: change, ...others } = patch.changes;
+  if (!isRecord(metadata) || change === undefined || Object.keys(others).length > 0) return undefined;
+  const { resourceVersion = old.metadata.resourceVersion, ...more } = metadata;
+  const isGuard = typeof resourceVersion === 'string' && /^[1-9]/.test(resourceVersion);
+  if (!isGuard || Object.keys(more).length > 0) return undefined;
+  const status = change === null ? undefined : applyMergePatch(old.status, change);
+  const { pruned, unknown } = checkFields(request.definition, { status });
+  const object = { ...old, metadata: { ...old.metadata, resourceVersion }, status: pruned.status };
+  return acceptPatched(request, object, () => {
+    enforceFieldValidation(request, patch.duplicates, unknown);
+    return object;
+  });
+}
+
 /**
  * As acceptObject, for the result of a patch. A result that is not an object of the kind is an error of the patch: 422 about
  * `patch`, where a body would cause a 400. The message does not repeat the result, which may be long or secret.
  */
-function acceptPatched(request: ResourceRequest, body: ParsedBody): KubeObject {
-  checkRevision(request, body.value);
-  checkVersion(request, body.value);
+function acceptPatched(request: ResourceRequest, value: unknown, accept: () => KubeObject): KubeObject {
+  checkRevision(request, value);
+  checkVersion(request, value);
   try {
-    return acceptObject(request, body);
+    return accept();
   } catch (caught) {
     const why = decodingError(caught);
     if (why === undefined) throw caught;

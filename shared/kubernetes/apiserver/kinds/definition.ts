@@ -64,7 +64,7 @@ export interface TextPart {
   ): ((signal: AbortSignal) => AsyncIterable<string>) | undefined;
 }
 
-/** Rules of a kind beside the server's own. Pure: no I/O, no clock. */
+/** Rules of a kind beside the server's own. Pure: no I/O, no clock. A write to `/status` is held to the schema and the room for a status only. */
 export interface KindHooks {
   /** Runs on create and update before validation; returns the object to go on with. */
   prepare?(object: KubeObject, old: KubeObject | undefined): KubeObject;

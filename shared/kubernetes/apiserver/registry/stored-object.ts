@@ -4,7 +4,6 @@ import { BytesWriter } from '../codec/bytes-writer.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/verbs.ts';
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 const heads = new WeakMap<KindDefinition, Uint8Array>();
@@ -14,14 +13,14 @@ function headOf(definition: KindDefinition): Uint8Array {
   let head = heads.get(definition);
   if (!head) {
     const identity = JSON.stringify({ apiVersion: apiVersionOf(definition), kind: definition.kind });
-    head = encoder.encode(`${identity.slice(0, -1)},"metadata":{`);
+    head = Buffer.from(`${identity.slice(0, -1)},"metadata":{`);
     heads.set(definition, head);
   }
   return head;
 }
 
 /** The stored form: JSON without resourceVersion, apiVersion, kind and metadata first and in this order. */
-export function encodeObject(definition: KindDefinition, object: KubeObject): Uint8Array {
+export function encodeObject(definition: KindDefinition, object: KubeObject): Buffer {
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
   const { resourceVersion: _revision, name, ...others } = metadata;
   const ordered = {
@@ -30,7 +29,7 @@ export function encodeObject(definition: KindDefinition, object: KubeObject): Ui
     metadata: { name, ...others },
     ...rest,
   };
-  return encoder.encode(JSON.stringify(ordered));
+  return Buffer.from(JSON.stringify(ordered));
 }
 
 /** The object's JSON with its resourceVersion, without parsing it. */

@@ -34,10 +34,8 @@ async function receive({ raw, use }: BodySource): Promise<Uint8Array> {
   if (length !== null && Number(length) > bodyLimit) throw tooLarge();
   if (length === null && raw.body === null) return new Uint8Array();
   if (length !== null) use?.reserve(Number(length));
-  const body = await inTime(
-    length === null ? collect(raw, (bytes) => use?.reserve(bytes)) : whole(raw),
-    Number(length ?? bodyLimit),
-  );
+  const reading = length === null ? collect(raw, (bytes) => use?.reserve(bytes)) : whole(raw);
+  const body = await inTime(reading, Number(length ?? bodyLimit));
   if (body.byteLength > bodyLimit) throw tooLarge();
   return body;
 }

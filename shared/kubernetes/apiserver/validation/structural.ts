@@ -82,7 +82,12 @@ function pruneList(tree: StructuralTree, list: readonly unknown[], walk: Walk): 
 }
 
 /** A new object is made only where a field goes or changes: to build one with thousands of fields takes long. */
-function pruneObject(tree: StructuralTree, object: Record<string, unknown>, walk: Walk): object {
+function pruneObject(
+  tree: StructuralTree,
+  object: Record<string, unknown>,
+  walk: Walk,
+  known: Record<string, unknown> = {},
+): object {
   if (tree.preserve && tree.fields.size === 0 && !tree.values) return object;
   let kept: [string, unknown][] | undefined;
   const names = Object.keys(object);
@@ -90,7 +95,8 @@ function pruneObject(tree: StructuralTree, object: Record<string, unknown>, walk
     const name = names[at] ?? '';
     const value = object[name];
     walk.steps.push(name);
-    const pruned = pruneField(tree, name, value, walk);
+    const isKnown = typeof value === 'object' && value !== null && known[name] === value;
+    const pruned = isKnown ? value : pruneField(tree, name, value, walk);
     walk.steps.pop();
     if (pruned !== value) kept ??= names.slice(0, at).map((one) => [one, object[one]]);
     if (pruned !== gone) kept?.push([name, pruned]);
@@ -121,13 +127,14 @@ function prune(tree: StructuralTree, value: unknown, walk: Walk): unknown {
  * Removes fields that the kind's schema does not know, at any depth, and names them: `spec.bogus`, `metadata.foo`,
  * `spec.artifacts[0].bogus` (the first 100 of them). Maps, loose objects and x-kubernetes-preserve-unknown-fields keep
  * everything. A null that the schema does not allow counts as absent, as in typed Kubernetes APIs. The body is not
- * changed; parts of it that need no pruning are shared with the result.
+ * changed; parts of it that need no pruning are shared with the result. Fields that are those of `old` itself are left as they are.
  */
 export function checkFields(
   definition: KindDefinition,
   body: Record<string, unknown>,
+  old: Record<string, unknown> = {},
 ): { pruned: Record<string, unknown>; unknown: string[] } {
   const walk: Walk = { steps: [], unknown: [] };
-  const pruned = pruneObject(structuralTree(definition), body, walk);
+  const pruned = pruneObject(structuralTree(definition), body, walk, old);
   return { pruned: pruned as Record<string, unknown>, unknown: walk.unknown.sort() };
 }

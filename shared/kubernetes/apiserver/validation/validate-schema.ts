@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { ArcError, type Cause } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
@@ -71,12 +72,39 @@ function subtree(tree: StructuralTree, steps: readonly Step[]): StructuralTree |
   return at;
 }
 
-function parse(definition: KindDefinition, fields: Record<string, unknown>) {
+type Fields = Record<string, unknown>;
+
+/** The fields that are not those of the stored object itself, which were judged when they were written; those that are gone as undefined. */
+function changedFields({ shape, def }: KindDefinition['schema'], fields: Fields, old: Fields): Fields {
+  // Rules over several fields need them all.
+  if (def.catchall || def.checks?.length) return fields;
+  return Object.fromEntries(
+    Object.keys(shape).flatMap((name) => (fields[name] === old[name] ? [] : [[name, fields[name]]])),
+  );
+}
+
+interface Parsed {
+  data: Fields;
+  issues: readonly z.core.$ZodIssue[];
+}
+
+/** As the schema parses all of them: each by itself, since the stored ones are left out. */
+function parse({ kind, schema }: KindDefinition, fields: Fields, areAll: boolean): Parsed {
   try {
-    return definition.schema.safeParse(fields);
+    if (areAll) {
+      const { data = {}, error } = schema.safeParse(fields);
+      return { data, issues: error?.issues ?? [] };
+    }
+    const parsed: Parsed & { issues: z.core.$ZodIssue[] } = { data: {}, issues: [] };
+    for (const name of Object.keys(fields)) {
+      const { data, error } = (schema.shape[name] as z.ZodType).safeParse(fields[name]);
+      parsed.data[name] = data;
+      for (const issue of error?.issues ?? []) parsed.issues.push({ ...issue, path: [name, ...issue.path] });
+    }
+    return parsed;
   } catch (caught) {
     if (caught instanceof RangeError) {
-      throw new ArcError('BadRequest', `the ${definition.kind} is nested too deeply`, { cause: caught });
+      throw new ArcError('BadRequest', `the ${kind} is nested too deeply`, { cause: caught });
     }
     throw ArcError.from(caught);
   }
@@ -86,28 +114,34 @@ function parse(definition: KindDefinition, fields: Record<string, unknown>) {
  * Checks an object against its kind and fills in defaults. Without causes, `object` is the one to store: what the
  * schema allows beyond the fields it names is kept, and so are apiVersion, kind and metadata as they are (only the
  * types inside metadata are checked). With causes, which name every wrong field in the words of Kubernetes,
- * it is the object given. Prune with checkFields first. Rejects with BadRequest where recursion would not end.
+ * it is the object given. Prune with checkFields first. Fields that are those of `old` itself, the stored object, are not judged again.
+ * Rejects with BadRequest where recursion would not end.
  */
 export function validateSchema(
   definition: KindDefinition,
   object: KubeObject,
+  old?: KubeObject,
 ): { object: KubeObject; causes: Cause[] } {
-  const { apiVersion, kind, metadata, ...fields } = object;
+  const { apiVersion, kind, metadata, ...all } = object;
+  const fields = old ? changedFields(definition.schema, all, old) : all;
   const tree = structuralTree(definition);
   const metadataTree = tree.fields.get('metadata');
   const typeAt = (steps: readonly Step[]) => subtree(tree, steps)?.type;
   const causes: Cause[] = [];
-  if (metadataTree) addTypeCauses(causes, metadataTree, metadata, ['metadata']);
+  if (metadataTree && metadata !== old?.metadata) addTypeCauses(causes, metadataTree, metadata, ['metadata']);
   // A hundred thousand wrong types would take zod a second to list.
   const wrong = [...causes];
   addTypeCauses(wrong, tree, fields, []);
   if (wrong.length > maxCauses) return { object, causes: bounded(wrong) };
-  const result = parse(definition, fields);
-  if (!result.success)
-    causes.push(...toCauses(result.error.issues, object, { show: showFor(definition), typeAt }));
-  if (causes.length > 0 || !result.success) return { object, causes: bounded(causes) };
-  const filled = overlay(fields, result.data);
+  const { data, issues } = parse(definition, fields, !old || fields === all);
+  if (issues.length > 0) causes.push(...toCauses(issues, object, { show: showFor(definition), typeAt }));
+  if (causes.length > 0) return { object, causes: bounded(causes) };
+  const filled = overlay(fields, data);
   const repeated = duplicateCauses(tree, filled);
   if (repeated.length > 0) return { object, causes: bounded(repeated) };
-  return { object: { apiVersion, kind, metadata, ...(isRecord(filled) ? filled : fields) }, causes: [] };
+  if (filled === fields) return { object, causes: [] };
+  return {
+    object: { apiVersion, kind, metadata, ...all, ...(isRecord(filled) ? filled : fields) },
+    causes: [],
+  };
 }

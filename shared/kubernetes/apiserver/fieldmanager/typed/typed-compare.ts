@@ -84,8 +84,10 @@ function visitMap(walk: Walk, map: MapType, before: unknown, after: unknown): bo
   // Nothing on either side: what differs is null, {} or absence, and that is the value.
   if (map.atomic || names.length === 0) return compareAtomic(walk, before, after);
   for (const name of names) {
+    const [before, after] = [own(left, name), own(right, name)];
+    if (before === after) continue;
     enter(walk, fieldElement(name));
-    visit(walk, fieldType(map, name) ?? {}, own(left, name), own(right, name));
+    visit(walk, fieldType(map, name) ?? {}, before, after);
     leave(walk);
   }
   return false;
