@@ -1,6 +1,6 @@
 /** Formats metav1.Time: RFC 3339 in UTC with whole seconds. `time` is a Date or milliseconds since 1970; fractions are truncated. */
 export function isoSeconds(time: Date | number): string {
-  return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+  return `${new Date(time).toISOString().slice(0, -5)}Z`;
 }
 
 /** Formats metav1.MicroTime: RFC 3339 in UTC with six decimals, of which a Date has three. */

@@ -74,34 +74,35 @@ function subtree(tree: StructuralTree, steps: readonly Step[]): StructuralTree |
 
 type Fields = Record<string, unknown>;
 
-/** The fields that are not those of the stored object itself, which were judged when they were written; those that are gone as undefined. */
-function changedFields({ shape, def }: KindDefinition['schema'], fields: Fields, old: Fields): Fields {
+/** Names of the fields that are not those of the stored object itself, which were judged when they were written. Undefined: all count. */
+function changedFields({ shape, def }: z.ZodObject, fields: Fields, old: Fields | undefined) {
   // Rules over several fields need them all.
-  if (def.catchall || def.checks?.length) return fields;
-  return Object.fromEntries(
-    Object.keys(shape).flatMap((name) => (fields[name] === old[name] ? [] : [[name, fields[name]]])),
-  );
+  if (!old || def.catchall || def.checks?.length) return undefined;
+  return Object.keys(shape).filter((name) => fields[name] !== old[name]);
 }
 
-interface Parsed {
-  data: Fields;
-  issues: readonly z.core.$ZodIssue[];
+const parts = new WeakMap<z.ZodObject, Map<string, z.ZodObject>>();
+
+/** The schema of one field alone, made once. */
+function partOf(schema: z.ZodObject, name: string): z.ZodObject {
+  const known = parts.get(schema) ?? new Map<string, z.ZodObject>();
+  parts.set(schema, known);
+  const part = known.get(name) ?? schema.pick({ [name]: true } as Parameters<z.ZodObject['pick']>[0]);
+  known.set(name, part);
+  return part;
 }
 
-/** As the schema parses all of them: each by itself, since the stored ones are left out. */
-function parse({ kind, schema }: KindDefinition, fields: Fields, areAll: boolean): Parsed {
+function parse({ kind, schema }: KindDefinition, fields: Fields, changed: readonly string[] | undefined) {
   try {
-    if (areAll) {
-      const { data = {}, error } = schema.safeParse(fields);
-      return { data, issues: error?.issues ?? [] };
+    if (!changed) return schema.safeParse(fields);
+    const data: Fields = {};
+    const issues: z.core.$ZodIssue[] = [];
+    for (const name of changed) {
+      const result = partOf(schema, name).safeParse(fields);
+      Object.assign(data, result.data);
+      issues.push(...(result.error?.issues ?? []));
     }
-    const parsed: Parsed & { issues: z.core.$ZodIssue[] } = { data: {}, issues: [] };
-    for (const name of Object.keys(fields)) {
-      const { data, error } = (schema.shape[name] as z.ZodType).safeParse(fields[name]);
-      parsed.data[name] = data;
-      for (const issue of error?.issues ?? []) parsed.issues.push({ ...issue, path: [name, ...issue.path] });
-    }
-    return parsed;
+    return { data, error: issues.length > 0 ? { issues } : undefined };
   } catch (caught) {
     if (caught instanceof RangeError) {
       throw new ArcError('BadRequest', `the ${kind} is nested too deeply`, { cause: caught });
@@ -123,7 +124,10 @@ export function validateSchema(
   old?: KubeObject,
 ): { object: KubeObject; causes: Cause[] } {
   const { apiVersion, kind, metadata, ...all } = object;
-  const fields = old ? changedFields(definition.schema, all, old) : all;
+  const changed = changedFields(definition.schema, all, old);
+  const fields = changed
+    ? Object.fromEntries(changed.flatMap((name) => (name in all ? [[name, all[name]]] : [])))
+    : all;
   const tree = structuralTree(definition);
   const metadataTree = tree.fields.get('metadata');
   const typeAt = (steps: readonly Step[]) => subtree(tree, steps)?.type;
@@ -133,8 +137,8 @@ export function validateSchema(
   const wrong = [...causes];
   addTypeCauses(wrong, tree, fields, []);
   if (wrong.length > maxCauses) return { object, causes: bounded(wrong) };
-  const { data, issues } = parse(definition, fields, !old || fields === all);
-  if (issues.length > 0) causes.push(...toCauses(issues, object, { show: showFor(definition), typeAt }));
+  const { data, error } = parse(definition, fields, changed);
+  if (error) causes.push(...toCauses(error.issues, object, { show: showFor(definition), typeAt }));
   if (causes.length > 0) return { object, causes: bounded(causes) };
   const filled = overlay(fields, data);
   const repeated = duplicateCauses(tree, filled);
