@@ -31,8 +31,12 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
   if (isRecord(a) && isRecord(b)) return sameFields(a, b);
-  if (typeof a === 'string' && typeof b === 'string') return false;
+  if (isStructure(a) || isStructure(b) || (typeof a === 'string' && typeof b === 'string')) return false;
   return canonicalJson(a) === canonicalJson(b);
+}
+
+function isStructure(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function sameFields(a: Record<string, unknown>, b: Record<string, unknown>): boolean {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { bundleKubeconfig, bundleSettings } from '../../../scripts/build/bundle.ts';
+import { bundleKubeconfig, functionSettings } from '../../../scripts/build/bundle.ts';
 import type { Pki } from '../../../scripts/standalone/pki.ts';
 import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { freePorts } from '../../fixtures/program.ts';
@@ -24,7 +24,7 @@ export interface OursParts {
 async function bundled(outfile: string): Promise<string> {
   const entryPoints = [path.join(import.meta.dirname, 'api-child.ts')];
   await Promise.all([
-    build({ ...bundleSettings, entryPoints, outfile }),
+    build({ ...functionSettings, entryPoints, outfile }),
     bundleKubeconfig(path.dirname(outfile)),
   ]);
   return outfile;

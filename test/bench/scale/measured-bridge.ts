@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
-import { bundleKubeconfig, bundleSettings } from '../../../scripts/build/bundle.ts';
+import { bundleKubeconfig, functionSettings } from '../../../scripts/build/bundle.ts';
 import { type Usage, usageOf } from '../measure/process-usage.ts';
 import type { BridgeState } from './bridge-child.ts';
 
@@ -22,7 +22,7 @@ const longestStartMs = 1_800_000;
 export async function startBridgeProcess(folder: string, env: NodeJS.ProcessEnv): Promise<MeasuredBridge> {
   const outfile = path.join(folder, 'bridge.mjs');
   const entryPoints = [path.join(import.meta.dirname, 'bridge-child.ts')];
-  await Promise.all([build({ ...bundleSettings, entryPoints, outfile }), bundleKubeconfig(folder)]);
+  await Promise.all([build({ ...functionSettings, entryPoints, outfile }), bundleKubeconfig(folder)]);
   const began = performance.now();
   const child = fork(outfile, { env: { ...process.env, ...env } });
   const exited = once(child, 'exit');

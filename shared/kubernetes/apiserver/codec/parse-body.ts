@@ -43,9 +43,11 @@ function jsonInYaml(text: string): ParsedBody | undefined {
   }
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
 function decodeText(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch (caught) {
     throw new ArcError('BadRequest', 'the body is not valid UTF-8', { cause: caught });
   }
