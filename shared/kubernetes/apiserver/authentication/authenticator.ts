@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { ArcError } from '#shared/base/errors';
+import type { IncomingRequest } from '../http/connection.ts';
 import { type Connection, headerValues } from '../http/connection.ts';
-import type { IncomingRequest } from '../http/incoming-request.ts';
 import { chainsTo, subjectValues } from './chain.ts';
 import type { AuthenticationConfig } from './config.ts';
 import { isAllowedName, remoteUser } from './front-proxy.ts';

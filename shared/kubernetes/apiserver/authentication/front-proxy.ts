@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
+import type { IncomingRequest } from '../http/connection.ts';
 import { type Connection, extraKey, headerNames, headerValues } from '../http/connection.ts';
-import type { IncomingRequest } from '../http/incoming-request.ts';
 import { subjectValues } from './chain.ts';
 import type { FrontProxyConfig } from './config.ts';
 import type { User } from './user/user.ts';

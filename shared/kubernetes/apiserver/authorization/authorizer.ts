@@ -1,6 +1,8 @@
 import { ArcError } from '#shared/base/errors';
 import type { User } from '../authentication/user/user.ts';
 import { qualified } from '../errors/api-errors.ts';
+import type { IncomingRequest } from '../http/connection.ts';
+import { type Connection, extraKey, headerNames, headerValues } from '../http/connection.ts';
 
 /** The request to decide about, with the field names of a SubjectAccessReview. */
 export type Attributes =
@@ -58,4 +60,78 @@ function forbidden(user: User, attributes: Attributes, reason: string): ArcError
   return new ArcError('Forbidden', `${object} is forbidden: ${who} ${what} ${where}${because}`, {
     details: { ...(name && { name }), ...(group && { group }), kind: resource },
   });
+}
+
+const extraPrefix = 'impersonate-extra-';
+
+/** The user named by the Impersonate-* headers; undefined without them. Throws BadRequest where they name no user. */
+function impersonated(request: IncomingRequest, connection: Connection | undefined): User | undefined {
+  const values = (name: string) => headerValues(request, connection, name);
+  const [name = ''] = values('impersonate-user');
+  const groups = values('impersonate-group');
+  const [uid = ''] = values('impersonate-uid');
+  const extra = new Map<string, string[]>();
+  for (const header of headerNames(request, connection)) {
+    if (!header.startsWith(extraPrefix)) continue;
+    const key = extraKey(header, extraPrefix);
+    extra.set(key, [...(extra.get(key) ?? []), ...values(header)]);
+  }
+  if (name === '') {
+    if (groups.length === 0 && uid === '' && extra.size === 0) return undefined;
+    throw new ArcError('BadRequest', 'Impersonate-* headers were sent without Impersonate-User');
+  }
+  return {
+    name,
+    groups,
+    ...(uid && { uid }),
+    ...(extra.size > 0 && { extra: Object.fromEntries(extra) }),
+  };
+}
+
+/**
+ * The user whose rights apply: the caller, or the user it impersonates, which requires the right to `impersonate` each name given
+ * (k8s.io/apiserver, filters/impersonation.go). An aggregator removes these headers. Rejects with Forbidden.
+ */
+export async function impersonate(
+  authorize: Authorizer,
+  user: User,
+  request: IncomingRequest,
+  connection: Connection | undefined,
+): Promise<User> {
+  const wanted = impersonated(request, connection);
+  if (wanted === undefined) return user;
+  for (const attributes of rightsFor(wanted)) await mustBeAllowed(authorize, user, attributes);
+  const groups = new Set(wanted.groups);
+  const account = serviceAccount(wanted.name);
+  if (account && groups.size === 0) {
+    groups.add('system:serviceaccounts').add(`system:serviceaccounts:${account.namespace}`);
+  }
+  groups.add(wanted.name === 'system:anonymous' ? 'system:unauthenticated' : 'system:authenticated');
+  return { ...wanted, groups: [...groups] };
+}
+
+function rightsFor({ name, groups, uid, extra = {} }: User): Attributes[] {
+  const account = serviceAccount(name);
+  return [
+    account ? right('serviceaccounts', account.name, { namespace: account.namespace }) : right('users', name),
+    ...groups.map((group) => right('groups', group)),
+    ...(uid === undefined ? [] : [right('uids', uid, { group: 'authentication.k8s.io' })]),
+    ...Object.entries(extra).flatMap(([subresource, values]) =>
+      values.map((value) => right('userextras', value, { group: 'authentication.k8s.io', subresource })),
+    ),
+  ];
+}
+
+function right(
+  resource: string,
+  name: string,
+  more: { group?: string; namespace?: string; subresource?: string } = {},
+): Attributes {
+  const where = { group: '', namespace: '', subresource: '', ...more };
+  return { isResourceRequest: true, verb: 'impersonate', version: 'v1', resource, name, ...where };
+}
+
+function serviceAccount(name: string): { namespace: string; name: string } | undefined {
+  const [, namespace, account] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name) ?? [];
+  return namespace !== undefined && account !== undefined ? { namespace, name: account } : undefined;
 }

@@ -2,12 +2,18 @@ import { Hono } from 'hono';
 import { jsonToYaml } from '#shared/base/yaml';
 import { isIndented, negotiate } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
-import { catalogue, type ServedGroup } from '../kinds/served-groups.ts';
-import { rootPath } from '../kinds/verbs.ts';
+import { catalogue, rootPath, type ServedGroup } from '../kinds/served-kinds.ts';
 import { lazyDocument, respondDocument } from '../openapi/document.ts';
 import { openApiRoutes } from '../openapi/openapi-routes.ts';
-import { aggregatedType, groupDiscoveryList, wantsAggregated } from './discovery-aggregated.ts';
-import { apiGroup, apiGroupList, apiVersions, resourceList } from './discovery-legacy.ts';
+import {
+  aggregatedType,
+  apiGroup,
+  apiGroupList,
+  apiVersions,
+  groupDiscoveryList,
+  resourceList,
+  wantsAggregated,
+} from './discovery-documents.ts';
 import { versionInfo } from './version.ts';
 
 export interface DiscoveryOptions {

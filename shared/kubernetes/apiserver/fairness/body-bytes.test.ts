@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { boundBodyBytes } from './body-bytes.ts';
-import { refusals } from './refusal.ts';
+import { refusals } from './slots.ts';
 
 const refuse = refusals(() => undefined);
 const tooMany = expect.objectContaining({ code: 'TooManyRequests' });

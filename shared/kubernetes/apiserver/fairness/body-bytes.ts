@@ -1,5 +1,5 @@
 import { bytesText } from '#shared/base/errors';
-import type { Refuse } from './refusal.ts';
+import type { Refuse } from './slots.ts';
 
 export interface BodyBytes {
   /** Reserves bytes for a party. Throws TooManyRequests above its bound. */

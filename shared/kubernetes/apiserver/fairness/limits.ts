@@ -3,9 +3,7 @@ import { bodyLimit } from '../codec/parse-body.ts';
 import type { Connection } from '../http/connection.ts';
 import { boundBodyBytes } from './body-bytes.ts';
 import type { RequestKind } from './in-flight.ts';
-import { exemptUsers, partyOf } from './party.ts';
-import { type RefusalReason, refusals } from './refusal.ts';
-import { fairSlots } from './slots.ts';
+import { fairSlots, type RefusalReason, refusals } from './slots.ts';
 
 export interface Limits {
   /** Requests that are worked on at a time, reads and writes each. */
@@ -132,4 +130,30 @@ function countPerParty(max: number) {
       };
     },
   };
+}
+
+/**
+ * The party with which a user shares its limits. A user is one by itself; the ServiceAccounts of a namespace are one together,
+ * because whoever may create one of them may create a thousand; so are all who are anonymous.
+ */
+export function partyOf({ name }: User): string {
+  const namespace = /^system:serviceaccount:([^:]+):/.exec(name)?.[1];
+  return namespace === undefined ? `user ${name}` : `ServiceAccounts of ${namespace}`;
+}
+
+/** Users and groups of Kubernetes' own programs, as in its FlowSchemas `exempt`, `system-leader-election` and kube-system's. */
+const systemNames = [
+  'system:masters',
+  'system:apiserver',
+  'system:aggregator',
+  'system:kube-aggregator',
+  'system:kube-controller-manager',
+  'system:kube-scheduler',
+  'system:serviceaccounts:kube-system',
+];
+
+/** Tells who is exempt: the programs of Kubernetes, and the users and groups of `more`. */
+export function exemptUsers(more: readonly string[]): (user: User) => boolean {
+  const names = new Set([...systemNames, ...more]);
+  return ({ name, groups }) => names.has(name) || groups.some((group) => names.has(group));
 }

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { refusals } from './refusal.ts';
-import { fairSlots as newSlots, type Place } from './slots.ts';
+import { fairSlots as newSlots, type Place, refusals } from './slots.ts';
 
 const refused: string[] = [];
 const refuse = refusals((reason) => refused.push(reason));

@@ -1,5 +1,4 @@
 import { ArcError } from '#shared/base/errors';
-import type { Refuse } from './refusal.ts';
 
 /** A place in the line for a slot. */
 export interface Place {
@@ -128,5 +127,20 @@ export function fairSlots(limit: number, refuse: Refuse, maxWaitMs = 15_000): Sl
         },
       };
     },
+  };
+}
+
+/** The limit that a request met, as the label of a metric; the first two as API Priority and Fairness names them. */
+export type RefusalReason = 'queue-full' | 'time-out' | 'requests' | 'watches' | 'connections' | 'body-bytes';
+
+/** Makes the error of a refused request and counts it. `why` tells the user which limit it is. */
+export type Refuse = (reason: RefusalReason, why: string) => ArcError;
+
+export function refusals(count: (reason: RefusalReason) => void): Refuse {
+  return (reason, why) => {
+    count(reason);
+    return new ArcError('TooManyRequests', `Too many requests, please try again later: ${why}.`, {
+      details: { retryAfterSeconds: 1 },
+    });
   };
 }

@@ -13,7 +13,7 @@ import {
   storedManaged,
   withFields,
 } from './managed-fields.ts';
-import { afterChange, conflictsOf, ignoredBy, ownable, withoutIgnored } from './ownership.ts';
+import { afterChange, conflictsOf, ignoredBy, ownable, upToDate, withoutIgnored } from './ownership.ts';
 import { prune } from './prune.ts';
 import { updated, type Writer, withoutOwners } from './track-update.ts';
 import { faultText, typeFaults } from './typed/check-typed.ts';
@@ -21,7 +21,6 @@ import { mergeTypeOf } from './typed/merge-type.ts';
 import { compareTyped } from './typed/typed-compare.ts';
 import { fieldsOf } from './typed/typed-fields.ts';
 import { mergeTyped } from './typed/typed-merge.ts';
-import { upToDate } from './up-to-date.ts';
 
 /** The result of an apply: the object, not yet defaulted or validated and without managedFields, and the owners of its fields. */
 export interface Applied {

@@ -15,10 +15,9 @@ import {
   suppliedManaged,
   withFields,
 } from './managed-fields.ts';
-import { afterChange, ignoredBy, ownable } from './ownership.ts';
+import { afterChange, ignoredBy, ownable, upToDate } from './ownership.ts';
 import { mergeTypeOf } from './typed/merge-type.ts';
 import { compareTyped } from './typed/typed-compare.ts';
-import { upToDate } from './up-to-date.ts';
 
 /** The manager of a write, with endpoint and time. */
 export interface Writer {

@@ -1,7 +1,7 @@
 import { isRecord } from '#shared/base/meta';
 import { parseBody } from '../codec/parse-body.ts';
 import { badRequest, unsupportedMediaType } from '../errors/api-errors.ts';
-import { bodyType } from '../http/incoming-request.ts';
+import { bodyType } from '../http/connection.ts';
 import type { Action } from '../kinds/definition.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { readBody } from '../request/request-body.ts';

@@ -5,7 +5,7 @@ import { parseBody } from '../codec/parse-body.ts';
 import { badRequest, conflict, notFound, qualified } from '../errors/api-errors.ts';
 import { type Applied, applyConfiguration } from '../fieldmanager/apply-configuration.ts';
 import type { KubeObject } from '../kinds/definition.ts';
-import { apiVersionOf } from '../kinds/verbs.ts';
+import { apiVersionOf } from '../kinds/served-kinds.ts';
 import { betweenSteps, type ResourceRequest } from '../request/api-request.ts';
 import { readBody } from '../request/request-body.ts';
 import { isTrue } from '../request/request-info.ts';

@@ -3,12 +3,11 @@ import { isRecord } from '#shared/base/meta';
 import { parseBody } from '../codec/parse-body.ts';
 import { decodeReview } from '../codec/review-protobuf.ts';
 import { badRequest, invalidOf, unsupportedMediaType } from '../errors/api-errors.ts';
-import { parsedBodyType } from '../http/incoming-request.ts';
+import { parsedBodyType } from '../http/connection.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { readBody } from '../request/request-body.ts';
 import { isTrue } from '../request/request-info.ts';
-import { wholeNumber } from './list-options.ts';
-import { isDryRun } from './query-options.ts';
+import { isDryRun, wholeNumber } from './query-options.ts';
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
 

@@ -2,7 +2,7 @@ import { isoSeconds } from '#shared/base/meta';
 import type { ManagedFieldsEntry } from '../fieldmanager/managed-fields.ts';
 import { trackUpdate, type Writer } from '../fieldmanager/track-update.ts';
 import type { KubeObject } from '../kinds/definition.ts';
-import { apiVersionOf } from '../kinds/verbs.ts';
+import { apiVersionOf } from '../kinds/served-kinds.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 
 /** Longest name of a manager. */

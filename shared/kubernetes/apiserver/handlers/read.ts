@@ -4,15 +4,15 @@ import type { StoredItem, StoredList } from '#shared/kubernetes/storage';
 import { notFound } from '../errors/api-errors.ts';
 import { ExpiredContinue } from '../errors/status.ts';
 import { decodeContinue, encodeContinue, notIssued } from '../registry/continue-token.ts';
-import { itemSlices } from '../registry/item-slices.ts';
 import { indexOf, isSelected } from '../registry/item-summary.ts';
 import { objectKey, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
+import { itemSlices } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
-import { deadline } from '../request/deadline.ts';
+import { deadline } from '../request/api-request.ts';
 import { type ListMeta, respondList } from '../response/list-response.ts';
 import { respondItem } from '../response/respond.ts';
-import { type ListOptions, listOptions, revisionOf } from './list-options.ts';
+import { type ListOptions, listOptions, revisionOf } from './query-options.ts';
 
 /** GET of one object. */
 export async function getObject(request: ResourceRequest): Promise<Response> {

@@ -2,7 +2,7 @@ import { ArcError } from '#shared/base/errors';
 import { applyMergePatch, isRecord } from '#shared/base/meta';
 import { conflict, invalidOf, uidPreconditionFailed } from '../errors/api-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
-import { apiVersionOf } from '../kinds/verbs.ts';
+import { apiVersionOf } from '../kinds/served-kinds.ts';
 import { applyPatch, isApply, type Patch, patchType, readPatch } from '../patch/patch.ts';
 import { objectKey } from '../registry/keys.ts';
 import { betweenSteps, type ResourceRequest } from '../request/api-request.ts';
@@ -27,19 +27,14 @@ export async function replaceObject(request: ResourceRequest): Promise<Response>
       if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
         throw conflict(definition, info.name);
       if (uid && uid !== old.metadata.uid) {
-        throw uidMismatch(request, uid, old.metadata.uid ?? '');
+        const key = objectKey(definition, request.namespace, info.name);
+        throw uidPreconditionFailed(definition, info.name, key, uid, old.metadata.uid ?? '');
       }
       if (resourceVersion === '' && definition.group !== '') throw revisionRequired(request);
       return { object: body, managedFieldsOf: trackManagedFields(request, old, managedFields) };
     },
   });
   return respondWritten(request, written);
-}
-
-function uidMismatch(request: ResourceRequest, wanted: string, found: string) {
-  const { definition, namespace, info } = request;
-  const key = objectKey(definition, namespace, info.name);
-  return uidPreconditionFailed(definition, info.name, key, wanted, found);
 }
 
 /** Custom resources require a resourceVersion, the core kinds do not. */
@@ -122,24 +117,11 @@ function decodingError(caught: unknown): string | undefined {
   return decoding ?? (caught.message.startsWith("Object 'Kind'") ? caught.message : undefined);
 }
 
-function metadataOf(value: unknown): Record<string, unknown> | undefined {
-  const metadata = (value as { metadata?: unknown } | null | undefined)?.metadata;
-  return typeof metadata === 'object' && metadata !== null
-    ? (metadata as Record<string, unknown>)
-    : undefined;
-}
-
 /** A patch that removes the resourceVersion asks for an unconditional update, which custom resources do not allow. */
 function checkRevision(request: ResourceRequest, value: unknown): void {
-  const { definition, info } = request;
-  const metadata = metadataOf(value);
-  if (definition.group === '' || metadata === undefined || metadata.name !== info.name) return;
-  if (metadata.resourceVersion) return;
-  const message = 'Invalid value: 0: must be specified for an update';
-  const field = 'metadata.resourceVersion';
-  throw invalidOf(definition.plural, definition.group, info.name, [
-    { reason: 'FieldValueInvalid', message, field },
-  ]);
+  const metadata = isRecord(value) && isRecord(value.metadata) ? value.metadata : {};
+  if (request.definition.group === '' || metadata.name !== request.info.name) return;
+  if (!metadata.resourceVersion) throw revisionRequired(request);
 }
 
 function checkVersion(request: ResourceRequest, value: unknown): void {

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { yieldToEventLoop } from '#shared/base/async';
 import type { WatchBatch } from '#shared/kubernetes/storage';
 import { toStatus } from '../errors/status.ts';
-import { itemSlices } from '../registry/item-slices.ts';
 import { isSelected } from '../registry/item-summary.ts';
 import { type KeyRange, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
+import { itemSlices } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { includeObjectOf, respondWatch } from '../response/respond.ts';
 import {
@@ -17,9 +17,8 @@ import {
   type WatchEvent,
   watchEventFor,
 } from '../watch/encode-event.ts';
-import { nextFlush } from '../watch/flush-timer.ts';
-import { LineStream } from '../watch/line-stream.ts';
-import { type ListOptions, listOptions } from './list-options.ts';
+import { LineStream, nextFlush } from '../watch/line-stream.ts';
+import { type ListOptions, listOptions } from './query-options.ts';
 import { refuseWhileLoading, waitForRevision } from './read.ts';
 
 const bookmarkEvery = 60_000;

@@ -3,7 +3,7 @@ import type { StoredItem, WriteResult } from '#shared/kubernetes/storage';
 import type { GrowingWrite, Quota } from '../quota/quota.ts';
 import { decodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
-import { deadline } from '../request/deadline.ts';
+import { deadline } from '../request/api-request.ts';
 
 /** A write to the store, or what stands for it in a dry run. */
 interface Put<Result extends WriteResult | undefined> {

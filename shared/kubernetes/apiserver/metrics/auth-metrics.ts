@@ -9,18 +9,8 @@ export type Measure<T> = (step: () => Promise<T>) => Promise<T>;
 
 /** Measures authentication: `success` (also anonymous), `failure` for an invalid credential, `error` if it could not be checked. */
 export function authenticationMeasure<T>(metrics: Metrics): Measure<T> {
-  const labels = ['result'];
-  const attempts = metrics.counter({
-    name: 'authentication_attempts',
-    help: 'Authenticated requests by result.',
-    labels,
-  });
-  const duration = metrics.histogram({
-    name: 'authentication_duration_seconds',
-    help: 'Time to authenticate a request.',
-    ...{ labels, buckets },
-  });
-  return measure(attempts, duration, {
+  const total = { name: 'authentication_attempts', help: 'Authenticated requests by result.' };
+  return measure(metrics, total, 'authentication', {
     done: 'success',
     failed: (error) => (error.code === 'Unauthorized' ? 'failure' : 'error'),
   });
@@ -28,28 +18,26 @@ export function authenticationMeasure<T>(metrics: Metrics): Measure<T> {
 
 /** Measures authorization: `allowed`, `denied`, `error`. */
 export function authorizationMeasure<T>(metrics: Metrics): Measure<T> {
-  const labels = ['result'];
-  const attempts = metrics.counter({
-    name: 'authorization_attempts_total',
-    help: 'Authorized requests by result.',
-    labels,
-  });
-  const duration = metrics.histogram({
-    name: 'authorization_duration_seconds',
-    help: 'Time to authorize a request.',
-    ...{ labels, buckets },
-  });
-  return measure(attempts, duration, {
+  const total = { name: 'authorization_attempts_total', help: 'Authorized requests by result.' };
+  return measure(metrics, total, 'authorization', {
     done: 'allowed',
     failed: (error) => (error.code === 'Forbidden' ? 'denied' : 'error'),
   });
 }
 
 function measure<T>(
-  attempts: ReturnType<Metrics['counter']>,
-  duration: ReturnType<Metrics['histogram']>,
+  metrics: Metrics,
+  total: { name: string; help: string },
+  stage: 'authentication' | 'authorization',
   results: { done: string; failed(error: ArcError): string },
 ): Measure<T> {
+  const labels = ['result'];
+  const attempts = metrics.counter({ ...total, labels });
+  const duration = metrics.histogram({
+    name: `${stage}_duration_seconds`,
+    help: `Time that the ${stage} of a request took.`,
+    ...{ labels, buckets },
+  });
   return async (step) => {
     const started = performance.now();
     const record = (result: string) => {

@@ -30,3 +30,58 @@ export function processMetrics(metrics: Metrics): void {
 function numberAfter(file: string, pattern: RegExp): number {
   return Number(pattern.exec(readFileSync(file, 'utf8'))?.[1] ?? 0);
 }
+
+const tickMs = 20;
+const windowMs = 30_000;
+
+/**
+ * How long everything waits because one thing runs: how much later than it should a timer comes, and how much CPU time this thread has used meanwhile.
+ * Where the first is large and the second small, the machine let other programs run. Until `signal` is aborted.
+ */
+export function pauseMetrics(metrics: Metrics, signal: AbortSignal): void {
+  const pauses = metrics.histogram({
+    name: 'event_loop_pause_seconds',
+    help: 'How much later than after 20 ms the event loop came back.',
+    buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5],
+  });
+  const pause = longest();
+  const work = longest();
+  metrics.gauge(
+    { name: 'event_loop_longest_pause_seconds', help: 'The longest of these pauses in the last minute.' },
+    pause.read,
+  );
+  metrics.gauge(
+    {
+      name: 'event_loop_longest_work_seconds',
+      help: 'The most CPU time of the main thread between two ticks in the last minute.',
+    },
+    work.read,
+  );
+  let before = { at: performance.now(), work: workSeconds() };
+  const timer = setInterval(() => {
+    const now = { at: performance.now(), work: workSeconds() };
+    const late = Math.max(0, now.at - before.at - tickMs) / 1000;
+    pauses.observe(late);
+    pause.note(late, now.at);
+    work.note(now.work - before.work, now.at);
+    before = now;
+  }, tickMs).unref();
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+}
+
+/** The largest value of this window and of the one before it. */
+function longest(): { note(value: number, at: number): void; read(): number } {
+  let [former, current, since] = [0, 0, performance.now()];
+  return {
+    note(value, at) {
+      if (at - since > windowMs) [former, current, since] = [current, 0, at];
+      current = Math.max(current, value);
+    },
+    read: () => Math.max(former, current),
+  };
+}
+
+function workSeconds(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1e6;
+}

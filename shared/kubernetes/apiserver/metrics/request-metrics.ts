@@ -1,8 +1,8 @@
 import type { Labels, Metrics } from '#shared/base/telemetry';
 import type { RequestsInFlight } from '../fairness/in-flight.ts';
 import type { RequestLimits } from '../fairness/limits.ts';
-import type { RefusalReason } from '../fairness/refusal.ts';
-import type { IncomingRequest } from '../http/incoming-request.ts';
+import type { RefusalReason } from '../fairness/slots.ts';
+import type { IncomingRequest } from '../http/connection.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 

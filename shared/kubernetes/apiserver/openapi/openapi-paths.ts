@@ -1,5 +1,5 @@
 import type { Action, KindDefinition, TextPart } from '../kinds/definition.ts';
-import { hasStatus, rootPath } from '../kinds/verbs.ts';
+import { hasStatus, rootPath } from '../kinds/served-kinds.ts';
 import { metaPrefix } from './meta-schemas.ts';
 import { capital, definitionPrefix, operationId, operationTag } from './openapi-names.ts';
 import {

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { ArcError } from '#shared/base/errors';
-import { parseAccept } from '../codec/accept.ts';
+import { parseAccept } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
-import type { ServedGroup } from '../kinds/served-groups.ts';
-import { rootPath } from '../kinds/verbs.ts';
+import type { ServedGroup } from '../kinds/served-kinds.ts';
+import { rootPath } from '../kinds/served-kinds.ts';
 import { lazyDocument, respondDocument } from './document.ts';
 import { openApiV2 } from './openapi-v2.ts';
 import { openApiV3 } from './openapi-v3.ts';

@@ -1,4 +1,4 @@
-import type { ServedVersion } from '../kinds/served-groups.ts';
+import type { ServedVersion } from '../kinds/served-kinds.ts';
 import { definitionsOf } from './openapi-definitions.ts';
 import { type Operation, type PathItem, pathsOf } from './openapi-paths.ts';
 

@@ -1,8 +1,9 @@
 import { ArcError } from '#shared/base/errors';
-import type { StoredItem } from '#shared/kubernetes/storage';
+import type { ReadOptions, Store, StoredItem } from '#shared/kubernetes/storage';
 import { BytesWriter } from '../codec/bytes-writer.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
-import { apiVersionOf } from '../kinds/verbs.ts';
+import { apiVersionOf } from '../kinds/served-kinds.ts';
+import { objectKey } from './keys.ts';
 
 const decoder = new TextDecoder();
 
@@ -119,4 +120,51 @@ export function decodeObject(item: StoredItem, revision = item.revision): KubeOb
 
 function corrupt(key: string, cause?: unknown): ArcError {
   return new ArcError('InternalError', `the stored value of ${key} is damaged`, { cause });
+}
+
+/** Reads what a server stores, for its own plug-ins: without authorization, and in the stored version. */
+export interface StoredObjects {
+  /** The object, or undefined; `namespace` is '' for a cluster-scoped kind. */
+  get(
+    group: string,
+    plural: string,
+    namespace: string,
+    name: string,
+    options?: ReadOptions,
+  ): Promise<KubeObject | undefined>;
+}
+
+/** The objects of `kinds` in `store`. An object of another kind is never there. */
+export function storedObjects(kinds: readonly KindDefinition[], store: Store): StoredObjects {
+  const find = (group: string, plural: string) =>
+    kinds.find((one) => one.group === group && one.plural === plural);
+  return {
+    async get(group, plural, namespace, name, options) {
+      const kind = find(group, plural);
+      if (kind === undefined) return undefined;
+      const { item } = await store.get(objectKey(kind, namespace, name), options);
+      return item && decodeObject(item);
+    },
+  };
+}
+
+const sliceItems = 500;
+const sliceBytes = 512 * 1024;
+
+/** Items in parts of a few ms of work each, such as to parse them: at most `most`, and 512 KiB unless it is a single one. */
+export function* itemSlices(
+  items: readonly StoredItem[],
+  most = sliceItems,
+): Generator<readonly StoredItem[]> {
+  let from = 0;
+  let bytes = 0;
+  for (const [at, { value }] of items.entries()) {
+    if (at > from && (at - from === most || bytes + value.byteLength > sliceBytes)) {
+      yield items.slice(from, at);
+      from = at;
+      bytes = 0;
+    }
+    bytes += value.byteLength;
+  }
+  if (from < items.length) yield items.slice(from);
 }

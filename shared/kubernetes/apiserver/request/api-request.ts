@@ -2,14 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { yieldToEventLoop } from '#shared/base/async';
+import type { Store } from '#shared/kubernetes/storage';
+import type { Admission } from '../admission/chain.ts';
 import type { User } from '../authentication/user/user.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
 import type { Representation } from '../codec/negotiate.ts';
 import type { FairUse } from '../fairness/limits.ts';
+import type { IncomingRequest } from '../http/connection.ts';
 import { type Connection, connectionOf } from '../http/connection.ts';
-import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
+import type { Quota } from '../quota/quota.ts';
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts';
-import type { ServerContext } from './server-context.ts';
 
 /**
  * One request from its arrival until the last byte of its response. Handlers, audit and metrics all receive this object;
@@ -130,4 +133,63 @@ export async function betweenSteps({
   objectBytes,
 }: Pick<ApiRequest, 'body' | 'objectBytes'>): Promise<void> {
   if ((body?.byteLength ?? 0) + objectBytes >= longBytes) await yieldToEventLoop();
+}
+
+/** Milliseconds a request may take. Watches and their initial list are exempt. */
+const requestDeadline = 60_000;
+
+/** Aborted when the client leaves or its deadline passes, which `?timeout=` lowers (seconds or `30s`); not by a shutdown. */
+export function deadline({ raw, query }: ApiRequest): AbortSignal {
+  const seconds = /^([0-9]{1,6})s?$/.exec(query.get('timeout') ?? '')?.[1];
+  const milliseconds = Math.min(requestDeadline, Number(seconds) * 1000 || requestDeadline);
+  if (milliseconds !== requestDeadline)
+    return AbortSignal.any([raw.signal, AbortSignal.timeout(milliseconds)]);
+  const control = new AbortController();
+  const leave = () => control.abort(raw.signal.reason);
+  raw.signal.addEventListener('abort', leave, { once: true });
+  if (raw.signal.aborted) leave();
+  currentGroup().push(new WeakRef(control));
+  return control.signal;
+}
+
+/** Milliseconds by which a deadline may be late: one timer serves all requests that begin within this time. */
+const timerSlack = 1000;
+type Group = WeakRef<AbortController>[];
+let latest: { group: Group; until: number } | undefined;
+
+/**
+ * The requests that begin in this second share a timer. A timer and a composite signal for each would outlive the request by a
+ * minute, and thousands of them would cost more than the requests.
+ */
+function currentGroup(): Group {
+  const now = performance.now();
+  if (latest && now < latest.until) return latest.group;
+  const group: Group = [];
+  latest = { group, until: now + timerSlack };
+  const expire = () => {
+    const reason = new DOMException('The request exceeded its deadline', 'TimeoutError');
+    for (const member of group) member.deref()?.abort(reason);
+  };
+  setTimeout(expire, requestDeadline + timerSlack).unref();
+  return group;
+}
+
+/** The context that all requests to one server share. */
+export interface ServerContext {
+  kinds: readonly KindDefinition[];
+  store: Store;
+  admission: Admission;
+  /** Undefined where namespaces may hold whatever fits. */
+  quota: Quota | undefined;
+  /** For rights beyond the one that the request itself needs. */
+  authorize: Authorizer;
+  now: () => Date;
+  /** Aborted when the server shuts down: watches end, requests finish. */
+  closing: AbortSignal;
+  /** Milliseconds over which watches end after `closing`. */
+  spreadMs: () => number;
+  /** Called for every event that is sent to a watch, with its size in bytes. */
+  onWatchEvent?: ((definition: KindDefinition, bytes: number) => void) | undefined;
+  /** Logs failures that no response can report, because it has begun already or must not show them. */
+  log: (message: string, caught: unknown) => void;
 }

@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/base/errors';
 import { bodyLimit } from '../codec/parse-body.ts';
-import type { IncomingRequest } from '../http/incoming-request.ts';
+import type { IncomingRequest } from '../http/connection.ts';
 import type { ApiRequest } from './api-request.ts';
 
 /** A too large body without a length is read up to here and dropped, so that the connection stays usable. */

@@ -2,7 +2,7 @@ import { ArcError } from '#shared/base/errors';
 import type { StoredItem } from '#shared/kubernetes/storage';
 import { BytesWriter } from '../codec/bytes-writer.ts';
 import { isIndented } from '../codec/negotiate.ts';
-import { apiVersionOf } from '../kinds/verbs.ts';
+import { apiVersionOf } from '../kinds/served-kinds.ts';
 import { columnDefinitions } from '../printers/table.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { type ItemFormat, writeItem } from './item-encoder.ts';

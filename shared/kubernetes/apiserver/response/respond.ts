@@ -2,18 +2,16 @@ import { yieldToEventLoop } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { jsonToYaml } from '#shared/base/yaml';
 import type { StoredItem } from '#shared/kubernetes/storage';
-import { parseAccept } from '../codec/accept.ts';
-import { isIndented, readByPeople } from '../codec/negotiate.ts';
+import { isIndented, parseAccept, readByPeople } from '../codec/negotiate.ts';
 import { badRequest } from '../errors/api-errors.ts';
 import { toStatus } from '../errors/status.ts';
-import type { IncomingRequest } from '../http/incoming-request.ts';
+import type { IncomingRequest } from '../http/connection.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { toPartial } from '../printers/partial.ts';
 import { toTable } from '../printers/table.ts';
 import { decodeObject, withRevision } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
-import { responseOf } from './content.ts';
-import { acceptsGzip, gzipFrom, gzipped } from './gzip.ts';
+import { acceptsGzip, gzipFrom, gzipped, responseOf } from './content.ts';
 import { indentedJson } from './indented-json.ts';
 import { metadataOf } from './item-encoder.ts';
 
@@ -131,7 +129,7 @@ function stream(
   // Too late for a Status: the client sees an incomplete body.
   const onError = (caught: unknown) => request.server.log('a list ended early', caught);
   if (!acceptsGzip(request.raw.headers.get('accept-encoding')))
-    return responseOf(streamOf(chunks, onError), { status, headers });
+    return responseOf(ReadableStream.from(reported(chunks, onError)), { status, headers });
   return responseOf(gzipped(chunks, onError), { status, headers: withGzip(headers) });
 }
 
@@ -145,29 +143,16 @@ export function respondTextStream(request: ResourceRequest, body: ReadableStream
   return responseOf(body, { headers: headersOf(request, plainText) });
 }
 
-function streamOf(
+async function* reported(
   chunks: AsyncGenerator<Uint8Array>,
   onError: (caught: unknown) => void,
-): ReadableStream<Uint8Array> {
-  let isLeft = false;
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await chunks.next();
-        // Its reader may have gone while the chunk was made.
-        if (isLeft) return;
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (caught) {
-        onError(caught);
-        controller.error(caught);
-      }
-    },
-    async cancel() {
-      isLeft = true;
-      await chunks.return(undefined);
-    },
-  });
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch (caught) {
+    onError(caught);
+    throw caught;
+  }
 }
 
 function send(request: ResourceRequest, body: string | Uint8Array, status: number, type: string): Response {

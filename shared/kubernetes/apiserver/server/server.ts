@@ -13,15 +13,15 @@ import { discoveryRoutes } from '../discovery/discovery-routes.ts';
 import { countRequestsInFlight } from '../fairness/in-flight.ts';
 import { defaultLimits, type Limits, limitRequests } from '../fairness/limits.ts';
 import { handlerChain } from '../handlers/handler-chain.ts';
-import type { IncomingRequest } from '../http/incoming-request.ts';
+import type { IncomingRequest } from '../http/connection.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { authenticationMeasure, authorizationMeasure } from '../metrics/auth-metrics.ts';
 import { type RequestMetrics, requestMetrics } from '../metrics/request-metrics.ts';
 import { createQuota, type QuotaOptions } from '../quota/quota.ts';
 import { keyPrefix } from '../registry/keys.ts';
-import { storedObjects } from '../registry/stored-objects.ts';
+import { storedObjects } from '../registry/stored-object.ts';
+import type { ServerContext } from '../request/api-request.ts';
 import { ApiRequest } from '../request/api-request.ts';
-import type { ServerContext } from '../request/server-context.ts';
 import { respondError } from '../response/respond.ts';
 import { type HealthCheck, health } from './health.ts';
 

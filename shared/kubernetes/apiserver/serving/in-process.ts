@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { setImmediate as turn } from 'node:timers/promises';
 import { untilAborted } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
-import type { IncomingRequest } from '../http/incoming-request.ts';
+import type { IncomingRequest } from '../http/connection.ts';
 import { type Content, contentOf, isStream } from '../response/content.ts';
 import type { ApiServer } from '../server/server.ts';
 

@@ -7,9 +7,11 @@ import { createAdaptorServer } from '@hono/node-server';
 import { limitEmptyLines } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import type { ApiServer } from '../server/server.ts';
-import { answerMalformedRequests } from './malformed-requests.ts';
-import { endStalledReaders } from './stalled-readers.ts';
-import { limitUnauthenticatedConnections } from './unauthenticated-connections.ts';
+import {
+  answerMalformedRequests,
+  endStalledReaders,
+  limitUnauthenticatedConnections,
+} from './connection-limits.ts';
 import { isWatchSocket, serveWatchSockets } from './watch-socket.ts';
 
 /** PEM. */

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createAuthority } from '../../../base/testing/authority.ts';
-import { endStalledReaders } from './stalled-readers.ts';
+import { endStalledReaders } from './connection-limits.ts';
 
 const patience = 500;
 /** More than the kernel keeps for both ends. */

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { stallTimeoutMs } from './stalled-readers.ts';
+import { stallTimeoutMs } from './connection-limits.ts';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { bounded, toCauses } from './causes.ts';
+import { bounded, fieldPath, shownValue, toCauses, typeName } from './causes.ts';
 
 function of(schema: z.ZodType, value: unknown) {
   const result = schema.safeParse(value);
@@ -37,5 +37,51 @@ describe('bounded', () => {
   it('keeps a hundred causes', () => {
     const causes = Array.from({ length: 100 }, () => ({ reason: 'r', message: 'm' }));
     expect(bounded(causes)).toBe(causes);
+  });
+});
+
+describe('shownValue', () => {
+  it.each([
+    ['a"b', '"a\\"b"'],
+    [5, '5'],
+    [undefined, 'null'],
+    [{ a: [1] }, '{"a":[1]}'],
+    ['ftp://me:secret@host', '"ftp://***@host"'],
+  ])('shows %j', (value, text) => {
+    expect(shownValue(value)).toBe(text);
+  });
+  it('cuts long values', () => {
+    expect(shownValue('x'.repeat(5000)).length).toBeLessThan(200);
+  });
+});
+
+describe('typeName', () => {
+  it.each([
+    [null, 'null'],
+    [undefined, 'null'],
+    [[], 'array'],
+    [{}, 'object'],
+    [1, 'integer'],
+    [1.5, 'number'],
+    ['', 'string'],
+    [true, 'boolean'],
+  ])('%j is %s', (value, name) => {
+    expect(typeName(value)).toBe(name);
+  });
+});
+
+describe('fieldPath', () => {
+  it.each([
+    [[], ''],
+    [['spec'], 'spec'],
+    [['spec', 'artifacts', 0, 'type'], 'spec.artifacts[0].type'],
+    [['metadata', 'labels', 'example.com/team'], 'metadata.labels[example.com/team]'],
+    [['status', 'artifactWorkflows', 'index-1', 'phase'], 'status.artifactWorkflows.index-1.phase'],
+    [['a', ''], 'a[]'],
+  ])('%j is %s', (steps, path) => {
+    expect(fieldPath(steps)).toBe(path);
+  });
+  it('cuts very long keys', () => {
+    expect(fieldPath(['a', ' '.repeat(9000)]).length).toBeLessThan(300);
   });
 });

@@ -1,8 +1,6 @@
 import type { z } from 'zod';
 import type { Cause } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
-import { fieldPath, type Step } from './field-path.ts';
-import { shownValue, typeName } from './shown-value.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -200,4 +198,39 @@ export function toCauses(issues: readonly Issue[], root: unknown, options: Cause
   // One more than are named shows that there are more.
   const shown = issues.slice(0, maxCauses + 1);
   return shown.flatMap((issue) => issueCauses(issue, { root, steps: [], show, typeAt }));
+}
+
+/** Most characters of a user's value in an error message. */
+const longest = 128;
+
+/** A value in an error message: strings quoted, the rest as JSON, cut to size, credentials in URLs masked. */
+export function shownValue(value: unknown): string {
+  const text = value === undefined ? 'null' : JSON.stringify(value);
+  const masked = text.replace(/(\/\/)[^\s/"@]*@/g, '$1***@');
+  return masked.length > longest ? `${masked.slice(0, longest)}…` : masked;
+}
+
+/** The JSON type of a value; `integer` for whole numbers. */
+export function typeName(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}
+
+/** One step into an object: a field, a key, or a position in a list. */
+export type Step = string | number;
+
+/**
+ * A field path as Kubernetes writes it: `spec.artifacts[0].type`. A key of a map that would not read as a field
+ * stands in brackets: `metadata.labels[example.com/team]`.
+ */
+export function fieldPath(steps: readonly Step[]): string {
+  let path = '';
+  for (const step of steps) {
+    if (typeof step === 'number') path += `[${step}]`;
+    else if (/^[A-Za-z_$][\w$-]*$/.test(step)) path += path === '' ? step : `.${step}`;
+    else path += `[${step.slice(0, 256)}]`;
+  }
+  return path;
 }

@@ -2,11 +2,18 @@ import type { z } from 'zod';
 import { ArcError, type Cause } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
-import { bounded, maxCauses, type Show, toCauses, typeCause } from './causes.ts';
-import { fieldPath, type Step } from './field-path.ts';
-import { shownValue, typeName } from './shown-value.ts';
-import { type StructuralTree, structuralTree } from './structural.ts';
-import { duplicateCauses } from './unique-items.ts';
+import {
+  bounded,
+  fieldPath,
+  maxCauses,
+  type Show,
+  type Step,
+  shownValue,
+  toCauses,
+  typeCause,
+  typeName,
+} from './causes.ts';
+import { duplicateCauses, type StructuralTree, structuralTree } from './structural.ts';
 
 /** Values of a Secret never appear in messages, and so never in logs. */
 function showFor(definition: KindDefinition): Show {

@@ -2,12 +2,11 @@ import { itemOf, type StoredItem, type StoreEvent } from '#shared/kubernetes/sto
 import { BytesWriter } from '../codec/bytes-writer.ts';
 import type { As } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
-import { apiVersionOf } from '../kinds/verbs.ts';
+import { apiVersionOf } from '../kinds/served-kinds.ts';
 import { columnDefinitions, columnsOf } from '../printers/table.ts';
 import { isSelected } from '../registry/item-summary.ts';
 import type { Selection } from '../registry/selectors.ts';
 import { type ItemFormat, writeItem } from '../response/item-encoder.ts';
-import { createBoundedCache } from './line-cache.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -105,4 +104,28 @@ export function bookmarkLine(
     columnDefinitions: null,
     rows,
   });
+}
+
+/**
+ * Keeps the newest values, up to a number of bytes, for the lines that many watches need of one event. They need them at nearly the same
+ * time, while the event itself stays in the history: lines kept there would take more memory than the history.
+ */
+export function createBoundedCache<K, V>(limitBytes: number) {
+  const entries = new Map<K, { value: V; bytes: number }>();
+  let kept = 0;
+  return {
+    get: (key: K) => entries.get(key)?.value,
+    /** @param more bytes by which the value of the key has grown */
+    set(key: K, value: V, more: number): void {
+      const bytes = (entries.get(key)?.bytes ?? 0) + more;
+      entries.delete(key);
+      entries.set(key, { value, bytes });
+      kept += more;
+      for (const [oldest, entry] of entries) {
+        if (kept <= limitBytes || oldest === key) return;
+        entries.delete(oldest);
+        kept -= entry.bytes;
+      }
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { catalogue } from '../kinds/served-groups.ts';
+import { catalogue } from '../kinds/served-kinds.ts';
 import { sampleKinds, sampleOrder } from '../testing/sample-kinds.ts';
-import { apiGroup, apiGroupList, apiVersions } from './discovery-legacy.ts';
+import { apiGroup, apiGroupList, apiVersions, wantsAggregated } from './discovery-documents.ts';
 
 describe('legacy discovery documents', () => {
   const groups = catalogue([...sampleKinds, { ...sampleOrder, version: 'v1' }]);
@@ -17,5 +17,19 @@ describe('legacy discovery documents', () => {
     expect(apiVersions(groups, '127.0.0.1:6443')).toMatchObject({
       serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1:6443' }],
     });
+  });
+});
+
+describe('wantsAggregated', () => {
+  const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  it.each([
+    [v2, true],
+    [`application/vnd.kubernetes.protobuf;as=APIGroupDiscoveryList;v=v2;g=apidiscovery.k8s.io,${v2}`, true],
+    [`${v2};q=0.5,application/json`, false],
+    [`${v2};q=0`, false],
+    ['application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList', false],
+    [undefined, false],
+  ])('%s: %s', (accept, wanted) => {
+    expect(wantsAggregated(accept)).toBe(wanted);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createMetrics } from '#shared/base/telemetry';
-import { pauseMetrics } from './pause-metrics.ts';
+import { pauseMetrics } from './process-metrics.ts';
 
 it('tells how long the event loop was held up, and by how much work', async () => {
   const metrics = createMetrics();

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { acceptsGzip, gzipped } from './gzip.ts';
+import { acceptsGzip, gzipped } from './content.ts';
 
 describe('acceptsGzip', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc, runs } from '#shared/base/testing';
-import { createBoundedCache } from './line-cache.ts';
+import { createBoundedCache } from './encode-event.ts';
 
 describe('createBoundedCache', () => {
   it('keeps the newest values within its limit, and always the last one', () => {

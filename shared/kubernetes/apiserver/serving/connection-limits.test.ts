@@ -5,7 +5,7 @@ import tls from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createAuthority } from '../../../base/testing/authority.ts';
 import { connectionOf } from '../http/connection.ts';
-import { limitUnauthenticatedConnections } from './unauthenticated-connections.ts';
+import { limitUnauthenticatedConnections } from './connection-limits.ts';
 
 const max = 10;
 let server: Server;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { User } from '../authentication/user/user.ts';
 import type { Attributes } from './authorizer.ts';
-import { impersonate } from './impersonation.ts';
+import { impersonate } from './authorizer.ts';
 
 /** Impersonates with these headers; `held` are the rights, as `resource[/subresource] name`. */
 async function as(headers: Record<string, string>, held: string[], groups: string[] = []) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exemptUsers, partyOf } from './party.ts';
+import { exemptUsers, partyOf } from './limits.ts';
 
 const account = (namespace: string, name: string) => ({
   name: `system:serviceaccount:${namespace}:${name}`,

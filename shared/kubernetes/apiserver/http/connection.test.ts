@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parsedBodyType } from './incoming-request.ts';
+import { parsedBodyType } from './connection.ts';
 
 describe('parsedBodyType', () => {
   const typeOf = (type: string) =>
