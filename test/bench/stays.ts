@@ -11,7 +11,6 @@ import { createLiveLogs, createRbac, loadManifests } from '#shared/local';
 import { composeApi } from '../../scripts/standalone/compose-api.ts';
 import { loadIdentities } from '../../scripts/standalone/identities.ts';
 import { artifactWorkflow } from '../../shared/domain/testing/objects.ts';
-import { progress } from './measure/report.ts';
 import { measureTouched, type Touched } from './measure/touched-code.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -20,7 +19,7 @@ const warmUps = 20;
 
 /**
  * Prints for each verb what one request of a function in the standalone touches, from the call of the client to its answer: the source files,
- * functions and calls of client, API server and store, and the bytes that they copy. `--files` lists the files on stderr.
+ * functions and calls of client, API server and store, and the bytes that they copy. `--files` adds the paths of the files.
  */
 export async function benchStays(showFiles: boolean): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-stays-'));
@@ -90,10 +89,9 @@ function tell(verb: string, { files, functions, calls, bytes }: Touched, showFil
   console.log(
     JSON.stringify({
       ...{ bench: 'api', case: `stays ${verb}`, files: files.length, ofServer: server, folders },
-      ...{ functions, calls, bytesCopied: bytes },
+      ...{ functions, calls, bytesCopied: bytes, ...(showFiles && { paths: files }) },
     }),
   );
-  if (showFiles) for (const file of files) progress(`  ${file}`);
 }
 
 function workflow(name: string): ArtifactWorkflow {
