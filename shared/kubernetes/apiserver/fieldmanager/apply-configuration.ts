@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ArcError, printable } from '#shared/base/errors';
 import type { KubeObject } from '../kinds/definition.ts';
 import { conflictError, listConflicts } from './conflict.ts';
-import { isEmpty } from './fieldpath/field-set.ts';
+import { isEmpty, without } from './fieldpath/field-set.ts';
 import { keptByLastApplied, withLastApplied } from './last-applied.ts';
 import {
   identityOf,
@@ -13,7 +13,7 @@ import {
   storedManaged,
   withFields,
 } from './managed-fields.ts';
-import { afterChange, conflictsOf, ignoredBy, ownable, upToDate, withoutIgnored } from './ownership.ts';
+import { afterChange, conflictsOf, ignoredBy, ownable, upToDate } from './ownership.ts';
 import { prune } from './prune.ts';
 import { updated, type Writer, withoutOwners } from './track-update.ts';
 import { faultText, typeFaults } from './typed/check-typed.ts';
@@ -84,7 +84,7 @@ function* applyTo(
   const base = { manager, operation: 'Apply', apiVersion } as const;
   const identity = identityOf({ ...base, subresource });
   const last = managed.get(identity);
-  const fields = withoutIgnored(fieldsOf(type, config), ignored);
+  const fields = without(fieldsOf(type, config), ignored);
   yield;
   const merged = mergeTyped(type, live, config);
   yield;

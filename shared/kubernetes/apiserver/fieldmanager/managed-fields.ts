@@ -102,7 +102,7 @@ export function listManaged(managed: Managed): ManagedFieldsEntry[] | undefined 
 function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
   return (
     compareText(a.operation, b.operation) ||
-    compareNumbers(seconds(a), seconds(b)) ||
+    seconds(a) - seconds(b) ||
     compareText(a.manager ?? '', b.manager ?? '') ||
     compareText(a.apiVersion, b.apiVersion) ||
     compareText(a.subresource ?? '', b.subresource ?? '')
@@ -113,10 +113,6 @@ function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
 export function seconds(entry: ManagedFieldsEntry): number {
   const milliseconds = Date.parse(entry.time ?? '');
   return Number.isNaN(milliseconds) ? 0 : Math.floor(milliseconds / 1000);
-}
-
-function compareNumbers(a: number, b: number): number {
-  return a - b;
 }
 
 export function compareText(a: string, b: string): number {

@@ -1,13 +1,5 @@
 import type { KindDefinition } from '../kinds/definition.ts';
-import {
-  difference,
-  type FieldSet,
-  intersection,
-  isEmpty,
-  noFields,
-  union,
-  without,
-} from './fieldpath/field-set.ts';
+import { difference, type FieldSet, intersection, isEmpty, noFields, union } from './fieldpath/field-set.ts';
 import { type Managed, type ManagedFieldsEntry, withFields } from './managed-fields.ts';
 import { type MergeType, mergeTypeOf } from './typed/merge-type.ts';
 import type { Comparison } from './typed/typed-compare.ts';
@@ -40,10 +32,6 @@ export function ownable(fields: FieldSet): FieldSet {
 export function ignoredBy(subresource: string, hasStatus: boolean): FieldSet {
   if (subresource === 'status') return { 'f:spec': {} };
   return hasStatus ? { 'f:status': {} } : {};
-}
-
-export function withoutIgnored(fields: FieldSet, ignored: FieldSet): FieldSet {
-  return without(fields, ignored);
 }
 
 /** The changed fields that other managers own, by the identity of the owner. */

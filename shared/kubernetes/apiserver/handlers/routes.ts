@@ -32,11 +32,7 @@ const objectHandlers: Readonly<Record<string, Handler>> = {
   delete: deleteObject,
 };
 
-const statusHandlers: Readonly<Record<string, Handler>> = {
-  get: getObject,
-  update: replaceObject,
-  patch: patchObject,
-};
+const { delete: _delete, ...statusHandlers } = objectHandlers;
 
 /** Calls the handler of an authorized request to a resource; undefined where no kind serves the path. */
 export async function handleResource(

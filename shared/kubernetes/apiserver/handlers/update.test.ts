@@ -47,6 +47,23 @@ describe('update', () => {
     expect(patched.body).toEqual(made);
   });
 
+  it('merges, prunes and checks the status alone where a patch of /status names nothing else', async () => {
+    await call('POST', widgets, widget('lane', { size: 1 }));
+    const patch = (body: object, query = '') =>
+      call('PATCH', `${widgets}/lane/status${query}`, body, mergeType);
+    const { body, headers } = await patch({ status: { phase: 'Good', bogus: 1 } });
+    expect([body.status, headers.get('warning')]).toEqual([
+      { phase: 'Good' },
+      '299 - "unknown field \\"status.bogus\\""',
+    ]);
+    expect((await patch({ metadata: { resourceVersion: '1' }, status: { phase: 'Late' } })).status).toBe(409);
+    expect((await patch({ status: { phase: 7 } })).body.details.causes[0].field).toBe('status.phase');
+    expect((await patch({ status: { bogus: 1 } }, '?fieldValidation=Strict')).status).toBe(422);
+    const { resourceVersion } = body.metadata;
+    const gone = await patch({ metadata: { resourceVersion }, status: null });
+    expect([gone.status, gone.body.status, gone.body.spec]).toEqual([200, undefined, body.spec]);
+  });
+
   it('writes status at /status only, and nothing else there', async () => {
     const { body: made } = await call('POST', widgets, widget('state', { size: 1 }));
     const main = await call('PUT', `${widgets}/state`, { ...made, status: { phase: 'Done' } });

@@ -42,7 +42,7 @@ export async function writeObject(request: ResourceRequest, options: WriteOption
   if (!cached) return writeNewest(request, options, (await server.store.get(key, { signal })).item);
 
   const warned = request.warnings.length;
-  const next = await stateOrFailure(request, cached, options);
+  const next: Outcome = await nextState(request, cached, options).catch((failure: unknown) => ({ failure }));
   let newest: StoredItem | undefined;
   if ('failure' in next || next.same || options.dryRun) {
     newest = (await server.store.get(key, { signal })).item;
@@ -89,10 +89,6 @@ export function contended(name: string): ArcError {
 }
 
 type Outcome = NextState | { failure: unknown };
-
-function stateOrFailure(request: ResourceRequest, item: StoredItem, options: WriteOptions): Promise<Outcome> {
-  return nextState(request, item, options).catch((failure: unknown) => ({ failure }));
-}
 
 function settled(outcome: Outcome): Written {
   if ('failure' in outcome) throw outcome.failure;

@@ -25,6 +25,14 @@ describe('validateSchema on a valid object', () => {
     expect(order.spec).not.toHaveProperty('mode');
   });
 
+  it('judges no field again that is the one of the stored object', () => {
+    const old = anOrder({ mode: 'Tightened since', artifacts: 'none' });
+    const patched = { ...old, status: { phase: 'Done' } };
+    expect(validateSchema(sampleOrder, patched, old)).toEqual({ object: patched, causes: [] });
+    const { spec: _spec, ...without } = old;
+    expect(validateSchema(sampleOrder, without, old).causes[0]?.field).toBe('spec');
+  });
+
   it('loses nothing the schema allows', () => {
     const spec = {
       artifacts: [{ type: 'a', spec: { any: { thing: [null, 1] } } }],

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkPaths, type FieldSet, FieldSetBuilder, isEmpty, without } from '../fieldpath/field-set.ts';
+import { checkPaths, type FieldSet, FieldSetBuilder, without } from '../fieldpath/field-set.ts';
 import { fieldElement, type PathElement } from '../fieldpath/path-element.ts';
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
 import { elementsOf, listOf, mapOf, type Shape, shapesOf } from './value-shape.ts';
@@ -35,10 +35,6 @@ export function compareTyped(
     modified: without(walk.modified.result(), ignored),
     removed: without(walk.removed.result(), ignored),
   };
-}
-
-export function isSame({ added, modified, removed }: Comparison): boolean {
-  return isEmpty(added) && isEmpty(modified) && isEmpty(removed);
 }
 
 function visit(walk: Walk, type: MergeType, before: unknown, after: unknown): void {
