@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { overBudget } from './build/budgets.ts';
 import { buildFunctions, bundleCommands } from './build/bundle.ts';
+import { buildConsole, consoleOverBudget } from './build/console.ts';
 import { checkCommits } from './checks/commits.ts';
 import { checkTree } from './checks/main.ts';
 import { staleReference } from './reference/api-reference.ts';
@@ -15,6 +16,7 @@ function run(name: string, command: string, args: string[]): void {
 }
 
 run('types', 'tsc', ['-p', '.']);
+run('types of the console', 'tsc', ['-p', 'scripts/arcctl/console/app']);
 run('lint and format', 'biome', ['check', '--error-on-warnings', '.']);
 
 console.log('check: imports, folders, circles, test support, links of documents, tests of SECURITY.md');
@@ -30,7 +32,7 @@ console.log('check: bundles');
 const bundles = [...(await buildFunctions('dist')), ...(await bundleCommands('dist'))];
 for (const { name, bytes } of bundles)
   console.log(`  ${name.padEnd(20)} ${(bytes / 1024).toFixed(0).padStart(5)} KiB`);
-problems.push(...overBudget(bundles));
+problems.push(...overBudget(bundles), ...consoleOverBudget((await buildConsole()).assets));
 
 for (const problem of problems) console.error(`check: ${problem}`);
 process.exit(problems.length > 0 ? 1 : 0);

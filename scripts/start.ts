@@ -28,7 +28,7 @@ process.once('SIGTERM', () => interrupt.abort());
 
 const standalone = await orFail('start', start(options));
 const registries = options.withRegistry ? await startRegistries(standalone, options.folder) : undefined;
-const { startDashboard } = await import('./arcctl/dashboard/serve.ts');
+const { startDashboard } = await import('./arcctl/console/server/serve.ts');
 const { admin: api, transport, url: server } = standalone;
 const dashboard = await startDashboard({ api, transport, server }, { port: 0 });
 const { firstOrder } = registries ?? {};

@@ -1,6 +1,7 @@
 import { chmod, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { inlineConsole } from './console.ts';
 import { inlineProtos } from './inline-protos.ts';
 import {
   builtinsWhenUsed,
@@ -115,7 +116,7 @@ async function bundleCommand(name: string, outDir: string): Promise<Bundle> {
     entryPoints: [`scripts/${name}/main.ts`],
     plugins: [
       leaveOut,
-      ...(name === 'arcctl' ? [leaveJudgesOut] : []),
+      ...(name === 'arcctl' ? [leaveJudgesOut, inlineConsole] : []),
       loadSeldomLate,
       builtinsWhenUsed,
       inlineShippedFiles,

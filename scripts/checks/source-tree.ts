@@ -14,7 +14,7 @@ const specifier = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
 /** Every TypeScript file of functions/, shared/, scripts/, test/ and examples/, tests included, in the order of their names. */
 export async function readTree(root: string): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
-  for await (const file of glob('{functions,shared,scripts,test,examples}/**/*.ts', { cwd: root })) {
+  for await (const file of glob('{functions,shared,scripts,test,examples}/**/*.{ts,tsx}', { cwd: root })) {
     const source = await readFile(path.join(root, file), 'utf8');
     const imports = [...source.matchAll(specifier)].map(([, target = '']) => target);
     files.push({ file: file.replaceAll('\\', '/'), imports });

@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { mapBounded } from '#shared/base/async';
 import { artifactWorkflows, namespaces, orders } from '#shared/domain';
 import { connect } from '../../scripts/arcctl/core/session.ts';
-import { startDashboard } from '../../scripts/arcctl/dashboard/serve.ts';
+import { startDashboard } from '../../scripts/arcctl/console/server/serve.ts';
 import { quietIo } from '../../scripts/arcctl/testing/quiet-io.ts';
 import { bundleInstalled } from '../../scripts/build/bundle.ts';
 import { artifactWorkflow, order } from '../../shared/domain/testing/objects.ts';

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints, namespaces, type OrderStatus, orders } from '#shared/domain';
 import { connect } from '../../scripts/arcctl/core/session.ts';
-import { type Dashboard, startDashboard } from '../../scripts/arcctl/dashboard/serve.ts';
+import { type Dashboard, startDashboard } from '../../scripts/arcctl/console/server/serve.ts';
 import { quietIo } from '../../scripts/arcctl/testing/quiet-io.ts';
 import { eventually } from '../../shared/base/testing/eventually.ts';
 import { endpoint, order } from '../../shared/domain/testing/objects.ts';

@@ -23,7 +23,7 @@ export function dashboardCommand(io: Io): Command {
       const given = globalOptions(command);
       const cluster = await connect(io, given);
       const namespace = given.namespace ?? (await readableNamespace(cluster, io.signal));
-      const { startDashboard } = await import('../dashboard/serve.ts');
+      const { startDashboard } = await import('../console/server/serve.ts');
       const { url, close } = await startDashboard(cluster, { port, namespace });
       const where = namespace === undefined ? 'all namespaces' : `namespace ${namespace}`;
       io.note(
@@ -52,7 +52,7 @@ async function readableNamespace(
 }
 
 async function openInBrowser(io: Io, url: string): Promise<AsyncDisposable | undefined> {
-  const { openPage } = await import('../dashboard/open-page.ts');
+  const { openPage } = await import('../console/server/open-page.ts');
   try {
     return await openPage(url);
   } catch (caught) {

@@ -6,8 +6,6 @@ import { readFileSync } from 'node:fs';
  */
 export const shippedFiles = [
   'docs/status.md',
-  'scripts/arcctl/dashboard/assets/live.js',
-  'scripts/arcctl/dashboard/assets/style.css',
   'knative/tenant/function-rights.yaml',
   'knative/tenant/workflow-account.yaml',
   'knative/tenant/egress.yaml',

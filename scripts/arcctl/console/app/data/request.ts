@@ -1,0 +1,66 @@
+import type { Problem, Session } from '../../api.ts';
+
+/** What the server of this page, or the cluster behind it, refused. */
+export class RequestError extends Error {
+  readonly code: string;
+
+  constructor({ code, message }: Problem) {
+    super(message);
+    this.code = code;
+  }
+}
+
+let session: Promise<Session> | undefined;
+
+/** Who serves this page; asked for once. */
+export function readSession(): Promise<Session> {
+  session ??= request<Session>('/api/session').catch((caught: unknown) => {
+    session = undefined;
+    throw caught;
+  });
+  return session;
+}
+
+/** Rejects with RequestError. */
+export function read<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return request<T>(path, signal ? { signal } : {});
+}
+
+/** Sends a change. Rejects with RequestError. */
+export async function send<T = object>(path: string, body: object, signal?: AbortSignal): Promise<T> {
+  const attempt = async () => {
+    const { csrf } = await readSession();
+    const headers = { 'content-type': 'application/json', 'x-arc-csrf': csrf };
+    return request<T>(path, { method: 'POST', headers, body: JSON.stringify(body), ...(signal && { signal }) });
+  };
+  try {
+    return await attempt();
+  } catch (caught) {
+    // The server has started anew, with another token: this page is still of the same viewer, whose cookie it takes.
+    if (!(caught instanceof RequestError) || caught.code !== 'Forbidden' || !session) throw caught;
+    const before = await session;
+    session = undefined;
+    if ((await readSession()).csrf === before.csrf) throw caught;
+    return attempt();
+  }
+}
+
+async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
+  const answer = await fetch(path, init).catch((caught: unknown) => {
+    if (init.signal?.aborted) throw caught;
+    const message = 'The server of this page does not answer: start it again, or wait until it is back.';
+    throw new RequestError({ code: 'Unreachable', message });
+  });
+  const value: unknown = await answer.json().catch(() => ({}));
+  if (answer.ok) return value as T;
+  throw new RequestError(isProblem(value) ? value : { code: String(answer.status), message: answer.statusText });
+}
+
+function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value;
+}
+
+/** A text for people of whatever was thrown. */
+export function messageOf(caught: unknown): string {
+  return caught instanceof Error ? caught.message : String(caught);
+}

@@ -1,0 +1,25 @@
+import { useSyncExternalStore } from 'react';
+
+/** One clock for all relative times on a page: it ticks while somebody reads it. */
+let nowMs = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    nowMs = Date.now();
+    for (const each of listeners) each();
+  }, 1_000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** Milliseconds, rounded down to `stepMs`: what shows minutes is not drawn each second. */
+export function useNow(stepMs = 1_000): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(nowMs / stepMs) * stepMs);
+}

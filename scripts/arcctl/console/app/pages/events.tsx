@@ -1,0 +1,85 @@
+import { Activity, CircleAlert } from 'lucide-react';
+import { useMemo } from 'react';
+import { Link } from 'wouter';
+import type { EventRow } from '../../api.ts';
+import { countText } from '../data/format.ts';
+import { rowsOf, useTopic } from '../data/topic.ts';
+import { sortingOf, sortingText, useQuery } from '../data/use-search.ts';
+import { FilterField } from '../parts/filters.tsx';
+import { type Column, Grid } from '../parts/grid.tsx';
+import { Phase } from '../parts/phase.tsx';
+import { Empty, Loading, Notice, PageHead } from '../parts/states.tsx';
+import { Ago } from '../parts/time.tsx';
+
+/** What happened in the cluster within the hour that Events are kept. */
+export default function EventsPage() {
+  const topic = useTopic('events');
+  const [query, setQuery] = useQuery();
+  const all = rowsOf<EventRow>(topic, 'events');
+  const [text, only] = [query.get('q') ?? '', query.get('only') ?? ''];
+  const found = useMemo(() => {
+    const wanted = text.toLowerCase();
+    return all.filter(
+      (event) => (only !== 'warnings' || event.isWarning) && `${event.reason} ${event.namespace}/${event.name} ${event.message}`.toLowerCase().includes(wanted),
+    );
+  }, [all, text, only]);
+  return (
+    <div className="page fills">
+      <PageHead title="Events" text={topic.isReady && countText(found.length, 'Event')} />
+      {topic.problem && <Notice>{topic.problem.message}</Notice>}
+      <div className="filters">
+        <FilterField label="Filter by object, reason or message" value={text} onChange={(q) => setQuery({ q })} />
+        <button type="button" className="toggle" aria-pressed={only === 'warnings'} onClick={() => setQuery({ only: only === 'warnings' ? '' : 'warnings' })}>
+          <CircleAlert size={13} className="tone-warn" aria-hidden />
+          Warnings
+          <span className="count">{all.filter(({ isWarning }) => isWarning).length}</span>
+        </button>
+      </div>
+      {topic.isReady ? (
+        <Grid
+          label="Events"
+          columns={columns}
+          rows={found}
+          keyOf={({ id }) => id}
+          sorting={sortingOf(query.get('sort'), '-at')}
+          onSort={(sorting) => setQuery({ sort: sortingText(sorting) })}
+          empty={<Empty icon={<Activity size={26} aria-hidden />} title="No Events found">A cluster keeps them for an hour.</Empty>}
+        />
+      ) : (
+        <Loading />
+      )}
+    </div>
+  );
+}
+
+const columns: readonly Column<EventRow>[] = [
+  {
+    id: 'reason',
+    head: 'Reason',
+    width: 'minmax(120px, 1fr)',
+    cell: ({ reason, count, isWarning }) => (
+      <span className="way">
+        <Phase phase={isWarning ? 'warn' : 'ok'} label={reason} />
+        {count > 1 && <span className="count">{count}×</span>}
+      </span>
+    ),
+    order: ({ reason }) => reason,
+  },
+  {
+    id: 'object',
+    head: 'Object',
+    width: 'minmax(120px, 1.3fr)',
+    cell: ({ kind, namespace, name }) => (
+      <span className="two-lines">
+        {kind === 'Order' ? <Link href={`/orders/${namespace}/${name}`}>{name}</Link> : <span>{name}</span>}
+        <small>
+          {kind} · {namespace}
+        </small>
+      </span>
+    ),
+    order: ({ namespace, name }) => `${namespace}/${name}`,
+  },
+  { id: 'message', head: 'Message', width: 'minmax(160px, 4fr)', isWideOnly: true, cell: ({ message }) => <span className="cut" title={message}>{message}</span> },
+  { id: 'component', head: 'By', width: 'minmax(80px, 0.8fr)', isWideOnly: true, cell: ({ component }) => <span className="cut quiet">{component}</span>, order: ({ component }) => component },
+  { id: 'at', head: 'When', width: '84px', isFigure: true, cell: ({ at }) => <Ago at={at} />, order: ({ at }) => at },
+];

@@ -1,0 +1,218 @@
+import { Bookmark, BookmarkPlus, Package, Plus, Trash2, X } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { Link } from 'wouter';
+import type { OrderRow } from '../../api.ts';
+import { countText } from '../data/format.ts';
+import { rowsOf, useTopic } from '../data/topic.ts';
+import { sortingOf, sortingText, useQuery } from '../data/use-search.ts';
+import { useStored } from '../data/use-stored.ts';
+import { countsOf, FilterField, PhaseFilter } from '../parts/filters.tsx';
+import { type Column, Grid } from '../parts/grid.tsx';
+import { ActionMenu } from '../parts/menu.tsx';
+import { Chip, Phase } from '../parts/phase.tsx';
+import { CountBar } from '../parts/progress.tsx';
+import { Pick } from '../parts/select.tsx';
+import { Empty, Loading, Notice, PageHead } from '../parts/states.tsx';
+import { Ago, Duration } from '../parts/time.tsx';
+import { BulkActions } from './bulk-actions.tsx';
+
+/** All Orders that the filters of the address let through. */
+export function OrdersPage() {
+  const topic = useTopic('orders');
+  const [query, setQuery] = useQuery();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const all = rowsOf<OrderRow>(topic, 'orders');
+  const [text, namespace, phase, view] = ['q', 'namespace', 'phase', 'view'].map((name) => query.get(name) ?? '') as [string, string, string, string];
+  const others = useMemo(() => all.filter((row) => fits(row, { text, namespace, view })), [all, text, namespace, view]);
+  const phases = phase.split(',').filter(Boolean);
+  const found = phases.length === 0 ? others : others.filter((row) => phases.includes(row.phase));
+  const namespaces = useMemo(() => [...new Set(all.map((row) => row.namespace))].sort(), [all]);
+  const chosen = found.filter(({ id }) => selected.has(id));
+  return (
+    <div className="page fills">
+      <PageHead title="Orders" text={topic.isReady && summaryOf(found.length, all.length)}>
+        <SavedViews />
+        <Link href="/new" className="button primary">
+          <Plus size={15} aria-hidden />
+          New Order
+        </Link>
+      </PageHead>
+      {topic.problem && <Notice>{topic.problem.message}</Notice>}
+      <div className="filters">
+        <FilterField label="Filter by name" value={text} onChange={(q) => setQuery({ q })} />
+        {(namespaces.length > 1 || namespace !== '') && (
+          <Pick
+            label="Namespace"
+            value={namespace}
+            choices={[{ value: '', label: 'All namespaces' }, ...[...new Set([...namespaces, namespace])].filter(Boolean).map((value) => ({ value, label: value }))]}
+            onChange={(value) => setQuery({ namespace: value })}
+          />
+        )}
+        <PhaseFilter label="Phase" counts={countsOf(others.map((row) => row.phase))} chosen={phase} onChange={(value) => setQuery({ phase: value })} />
+        {view === 'person' && (
+          <button type="button" className="toggle" aria-pressed="true" onClick={() => setQuery({ view: '' })}>
+            Needs a person
+            <X size={12} aria-hidden />
+          </button>
+        )}
+      </div>
+      {!topic.isReady ? (
+        <Loading lines={10} />
+      ) : (
+        <Grid
+          label="Orders"
+          columns={columns}
+          rows={found}
+          keyOf={({ id }) => id}
+          linkOf={({ namespace: space, name }) => `/orders/${space}/${name}`}
+          sorting={sortingOf(query.get('sort'), '-created')}
+          onSort={(sorting) => setQuery({ sort: sortingText(sorting) })}
+          selected={selected}
+          onSelect={setSelected}
+          empty={
+            <Empty icon={<Package size={26} aria-hidden />} title={all.length === 0 ? 'No Orders yet' : 'No Orders found'}>
+              {all.length === 0 ? (
+                <Link href="/new" className="button">
+                  Make the first
+                </Link>
+              ) : (
+                <button type="button" className="button" onClick={() => setQuery({ q: '', namespace: '', phase: '', view: '' })}>
+                  Clear the filters
+                </button>
+              )}
+            </Empty>
+          }
+        />
+      )}
+      <BulkActions chosen={chosen} onDone={() => setSelected(new Set())} />
+    </div>
+  );
+}
+
+function summaryOf(found: number, all: number): string {
+  return found === all ? countText(all, 'Order') : `${found.toLocaleString()} of ${countText(all, 'Order')}`;
+}
+
+function fits(row: OrderRow, { text, namespace, view }: { text: string; namespace: string; view: string }): boolean {
+  if (namespace !== '' && row.namespace !== namespace) return false;
+  if (view === 'person' && !row.needsPerson) return false;
+  return text === '' || `${row.namespace}/${row.name}`.includes(text.toLowerCase());
+}
+
+const columns: readonly Column<OrderRow>[] = [
+  {
+    id: 'name',
+    head: 'Order',
+    width: 'minmax(150px, 2fr)',
+    cell: ({ name, namespace }) => (
+      <span className="two-lines">
+        <strong>{name}</strong>
+        <small>{namespace}</small>
+      </span>
+    ),
+    order: ({ name }) => name,
+  },
+  { id: 'phase', head: 'Phase', width: '128px', cell: ({ phase }) => <Phase phase={phase} />, order: ({ phase }) => phase },
+  {
+    id: 'artifacts',
+    head: 'Artifacts',
+    width: '168px',
+    isWideOnly: true,
+    cell: ({ counts }) => (
+      <span className="bar-and-text">
+        <CountBar counts={counts} />
+        <span className="figures">
+          {counts.succeeded}/{counts.total}
+        </span>
+      </span>
+    ),
+    order: ({ counts }) => counts.total,
+  },
+  {
+    id: 'why',
+    head: 'Status',
+    width: 'minmax(120px, 3fr)',
+    isWideOnly: true,
+    cell: ({ waits, message }) => (
+      <span className="why">
+        {waits.slice(0, 2).map(({ reason, count, needsPerson }) => (
+          <Chip key={reason} tone={needsPerson ? 'bad' : 'warn'}>
+            {reason} {count > 1 && count}
+          </Chip>
+        ))}
+        <span className="cut" title={message}>
+          {message.split('\n', 1)[0]}
+        </span>
+      </span>
+    ),
+  },
+  { id: 'types', head: 'Types', width: 'minmax(80px, 0.7fr)', isWideOnly: true, cell: ({ types }) => <span className="cut">{types.join(', ')}</span>, order: ({ types }) => types.join() },
+  {
+    id: 'duration',
+    head: 'Duration',
+    width: '96px',
+    isWideOnly: true,
+    isFigure: true,
+    cell: ({ started, completed }) => <Duration from={started} to={completed} />,
+  },
+  { id: 'created', head: 'Created', width: '84px', isFigure: true, cell: ({ created }) => <Ago at={created} />, order: ({ created }) => created },
+];
+
+interface SavedView {
+  name: string;
+  search: string;
+}
+
+const ready: readonly SavedView[] = [
+  { name: 'Needs a person', search: '?view=person' },
+  { name: 'Running', search: '?phase=Running' },
+  { name: 'Failed, newest first', search: '?phase=Failed&sort=-created' },
+];
+
+/** Filters by name: some are there, others are what the viewer has kept in this browser. */
+function SavedViews() {
+  const [saved, setSaved] = useStored<readonly SavedView[]>('arc-views', []);
+  const [query, setQuery] = useQuery();
+  const current = query.toString();
+  const show = (search: string) => {
+    const wanted = Object.fromEntries(new URLSearchParams(search));
+    setQuery({ q: '', namespace: '', phase: '', view: '', sort: '', ...wanted });
+  };
+  const save = () => {
+    const name = prompt('Name of this view');
+    if (name) setSaved([...saved.filter((view) => view.name !== name), { name, search: `?${current}` }]);
+  };
+  const entry = ({ name, search }: SavedView) => ({
+    label: name,
+    icon: <Bookmark size={14} aria-hidden />,
+    isChosen: search === `?${current}`,
+    onSelect: () => show(search),
+  });
+  const isSaved = saved.find(({ search }) => search === `?${current}`);
+  return (
+    <ActionMenu
+      trigger={
+        <button type="button" className="button">
+          <Bookmark size={14} aria-hidden />
+          Views
+        </button>
+      }
+      groups={[
+        ready.map(entry),
+        saved.map(entry),
+        current === '' || isSaved ? [] : [{ label: 'Save these filters…', icon: <BookmarkPlus size={14} aria-hidden />, onSelect: save }],
+        isSaved
+          ? [
+              {
+                label: `Forget ${isSaved.name}`,
+                icon: <Trash2 size={14} aria-hidden />,
+                isDangerous: true,
+                onSelect: () => setSaved(saved.filter((view) => view !== isSaved)),
+              },
+            ]
+          : [],
+      ]}
+    />
+  );
+}
+

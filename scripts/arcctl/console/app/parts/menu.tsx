@@ -1,0 +1,43 @@
+import { Menu } from '@base-ui/react/menu';
+import { Check } from 'lucide-react';
+import type { ReactElement, ReactNode } from 'react';
+
+export interface MenuEntry {
+  label: string;
+  icon?: ReactNode;
+  /** A word below the label. */
+  hint?: string;
+  isDangerous?: boolean;
+  isChosen?: boolean;
+  onSelect(): void;
+}
+
+/** A menu of groups: what is dangerous stands in a group of its own, the last one. */
+export function ActionMenu({ trigger, groups }: { trigger: ReactElement; groups: readonly (readonly MenuEntry[])[] }) {
+  const filled = groups.filter((group) => group.length > 0);
+  return (
+    <Menu.Root>
+      <Menu.Trigger render={trigger} />
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={6} align="end" className="layer">
+          <Menu.Popup className="menu">
+            {filled.map((group, index) => (
+              <Menu.Group key={group[0]?.label} className="menu-group">
+                {index > 0 && <Menu.Separator className="menu-line" />}
+                {group.map(({ label, icon, hint, isDangerous, isChosen, onSelect }) => (
+                  <Menu.Item key={label} className={`menu-item${isDangerous ? ' danger' : ''}`} onClick={onSelect}>
+                    <span className="menu-icon">{isChosen ? <Check size={14} aria-hidden /> : icon}</span>
+                    <span>
+                      {label}
+                      {hint && <small>{hint}</small>}
+                    </span>
+                  </Menu.Item>
+                ))}
+              </Menu.Group>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

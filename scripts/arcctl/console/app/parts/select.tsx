@@ -1,0 +1,30 @@
+import { ChevronsUpDown } from 'lucide-react';
+
+export interface Choice {
+  value: string;
+  label: string;
+}
+
+interface PickProps {
+  label: string;
+  value: string;
+  choices: readonly Choice[];
+  onChange(value: string): void;
+  id?: string;
+}
+
+/** One of several values. It is the browser's own list: the one that every keyboard, screen reader and telephone knows. */
+export function Pick({ label, value, choices, onChange, id }: PickProps) {
+  return (
+    <span className="select">
+      <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)} {...(id && { id })}>
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+      <ChevronsUpDown size={13} aria-hidden />
+    </span>
+  );
+}

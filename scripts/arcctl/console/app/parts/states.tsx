@@ -1,0 +1,48 @@
+import { TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+
+/** Something is not as it should be, and the page shows what it has. */
+export function Notice({ children, tone = 'bad' }: { children: ReactNode; tone?: 'bad' | 'warn' }) {
+  return (
+    <div className={`notice tone-${tone}`} role="status">
+      <TriangleAlert size={15} className="icon" aria-hidden />
+      <div>{children}</div>
+    </div>
+  );
+}
+
+/** There is nothing to show, and what to do about it. */
+export function Empty({ icon, title, children }: { icon?: ReactNode; title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      {icon && <span className="empty-icon">{icon}</span>}
+      <p className="empty-title">{title}</p>
+      {children && <div className="empty-text">{children}</div>}
+    </div>
+  );
+}
+
+/** Lines in place of what is being read. */
+export function Loading({ lines = 6 }: { lines?: number }) {
+  return (
+    <div className="loading" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        <span key={index} className="bone" />
+      ))}
+    </div>
+  );
+}
+
+/** A heading of a page with what can be done there. */
+export function PageHead({ title, text, children }: { title: ReactNode; text?: ReactNode; children?: ReactNode }) {
+  return (
+    <header className="page-head">
+      <div className="page-title">
+        <h1>{title}</h1>
+        {text && <div className="page-text">{text}</div>}
+      </div>
+      {children && <div className="page-actions">{children}</div>}
+    </header>
+  );
+}

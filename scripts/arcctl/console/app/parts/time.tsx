@@ -1,0 +1,22 @@
+import { agoText, durationText, exactText, instantOf } from '../data/format.ts';
+import { useNow } from '../data/use-now.ts';
+
+/** A time as it is seen from now; the exact one, in the viewer's zone, is its title. */
+export function Ago({ at }: { at: string }) {
+  const nowMs = useNow();
+  const atMs = instantOf(at);
+  if (atMs === undefined) return <span className="quiet">–</span>;
+  return (
+    <time dateTime={at} title={exactText(atMs)}>
+      {agoText(atMs, nowMs)}
+    </time>
+  );
+}
+
+/** From one time to another, or until now. */
+export function Duration({ from, to }: { from: string; to?: string }) {
+  const nowMs = useNow();
+  const begin = instantOf(from);
+  if (begin === undefined) return <span className="quiet">–</span>;
+  return <span className="figures">{durationText((instantOf(to ?? '') ?? nowMs) - begin)}</span>;
+}

@@ -1,0 +1,28 @@
+import { CloudOff, LoaderCircle, Radio, TriangleAlert } from 'lucide-react';
+import { type Connection, useConnection } from '../data/connection.ts';
+import { clockText } from '../data/format.ts';
+
+const looks = {
+  connecting: { Icon: LoaderCircle, tone: 'quiet' },
+  live: { Icon: Radio, tone: 'good' },
+  reconnecting: { Icon: CloudOff, tone: 'warn' },
+  stale: { Icon: TriangleAlert, tone: 'bad' },
+} as const;
+
+/** Whether what the page shows is what is. */
+export function ConnectionState() {
+  const connection = useConnection();
+  const { Icon, tone } = looks[connection.state];
+  return (
+    <span className={`connection tone-${tone}`} role="status" title={connection.problem}>
+      <Icon size={13} className={`icon${connection.state === 'connecting' ? ' turning' : ''}`} aria-hidden />
+      <span>{textOf(connection)}</span>
+    </span>
+  );
+}
+
+function textOf({ state, sinceMs }: Connection): string {
+  if (state === 'live') return 'Live';
+  if (state === 'connecting') return 'Connecting';
+  return `${state === 'stale' ? 'Stale' : 'Reconnecting'} since ${clockText(sinceMs)}`;
+}

@@ -1,0 +1,171 @@
+import { Dialog } from '@base-ui/react/dialog';
+import {
+  Activity,
+  Boxes,
+  HeartPulse,
+  LayoutDashboard,
+  type LucideIcon,
+  Menu as MenuIcon,
+  Network,
+  Package,
+  Search,
+  Settings2,
+  Shapes,
+} from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { Session } from '../../api.ts';
+import { readSession } from '../data/request.ts';
+import { ConnectionState } from './connection-state.tsx';
+import { Palette } from './palette.tsx';
+import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
+import { ThemeMenu } from './theme-menu.tsx';
+
+export interface Place {
+  href: string;
+  name: string;
+  icon: LucideIcon;
+  /** Pressed after g. */
+  key: string;
+}
+
+const groups: readonly { head: string; places: readonly Place[] }[] = [
+  {
+    head: 'Work',
+    places: [
+      { href: '/', name: 'Overview', icon: LayoutDashboard, key: 'h' },
+      { href: '/orders', name: 'Orders', icon: Package, key: 'o' },
+      { href: '/bundles', name: 'Bundles', icon: Boxes, key: 'b' },
+      { href: '/events', name: 'Events', icon: Activity, key: 'v' },
+    ],
+  },
+  {
+    head: 'Configuration',
+    places: [
+      { href: '/endpoints', name: 'Endpoints', icon: Network, key: 'e' },
+      { href: '/types', name: 'Types', icon: Shapes, key: 't' },
+      { href: '/settings', name: 'Settings', icon: Settings2, key: 's' },
+      { href: '/doctor', name: 'Doctor', icon: HeartPulse, key: 'd' },
+    ],
+  },
+];
+
+export const places = groups.flatMap((group) => group.places);
+
+/** What stands around each page. */
+export function Shell({ server, children }: { server: string; children: ReactNode }) {
+  const [isSheetOpen, setSheetOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const [session, setSession] = useState<Session>();
+  const [location, navigate] = useLocation();
+  useEffect(() => void readSession().then(setSession, () => {}), []);
+  useShortcuts({ places, navigate, openHelp: () => setSheetOpen(true), openPalette: () => setPaletteOpen(true) });
+  useEffect(() => {
+    const page = places.find(({ href }) => (href === '/' ? location === '/' : location.startsWith(href)));
+    const [, kind, namespace, name] = location.split('/');
+    document.title = `${kind === 'orders' && name ? `${namespace}/${name}` : (page?.name ?? 'New Order')} · ARC`;
+  }, [location]);
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <aside className="sidebar">
+        <Brand />
+        <Navigation location={location} />
+        <Foot server={server} session={session} />
+      </aside>
+      <div className="column">
+        <div className="topbar">
+          <Drawer location={location} server={server} session={session} />
+          <button type="button" className="search-button" onClick={() => setPaletteOpen(true)}>
+            <Search size={14} aria-hidden />
+            <span>Search or jump to…</span>
+            <kbd>Ctrl K</kbd>
+          </button>
+          <ConnectionState />
+          <ThemeMenu />
+          <button type="button" className="icon-button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick={() => setSheetOpen(true)}>
+            <kbd>?</kbd>
+          </button>
+        </div>
+        <main id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+      <ShortcutSheet isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} places={places} />
+      <Palette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} places={places} />
+    </div>
+  );
+}
+
+function Brand() {
+  return (
+    <Link href="/" className="brand">
+      <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
+        <rect width="32" height="32" rx="8" className="brand-back" />
+        <path d="M8 22c0-8 4-12 8-12s8 4 8 12" className="brand-arc" />
+        <circle cx="8" cy="22" r="2.8" className="brand-from" />
+        <circle cx="24" cy="22" r="2.8" className="brand-to" />
+      </svg>
+      <span>
+        ARC <small>Artifact Conduit</small>
+      </span>
+    </Link>
+  );
+}
+
+function Navigation({ location, onGo }: { location: string; onGo?: () => void }) {
+  return (
+    <nav aria-label="Pages" className="nav">
+      {groups.map(({ head, places: some }) => (
+        <div key={head}>
+          <p className="nav-head">{head}</p>
+          <ul>
+            {some.map(({ href, name, icon: Icon }) => {
+              const isHere = href === '/' ? location === '/' : location.startsWith(href);
+              return (
+                <li key={href}>
+                  <Link href={href} className="nav-link" aria-current={isHere ? 'page' : undefined} {...(onGo && { onClick: onGo })}>
+                    <Icon size={16} aria-hidden />
+                    {name}
+                  </Link>
+                </li>
+              );
+            })}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+function Foot({ server, session }: { server: string; session: Session | undefined }) {
+  return (
+    <div className="foot">
+      <p title={server}>{server.replace(/^https?:\/\//, '')}</p>
+      <p className="quiet">
+        {session ? `${session.namespace ?? 'all namespaces'} · v${session.version}` : ' '}
+      </p>
+    </div>
+  );
+}
+
+function Drawer({ location, server, session }: { location: string; server: string; session: Session | undefined }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={setOpen}>
+      <Dialog.Trigger className="icon-button drawer-button" aria-label="Pages">
+        <MenuIcon size={18} aria-hidden />
+      </Dialog.Trigger>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="drawer" aria-label="Pages">
+          <Brand />
+          <Navigation location={location} onGo={() => setOpen(false)} />
+          <Foot server={server} session={session} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

@@ -1,0 +1,82 @@
+import { Fragment, useEffect } from 'react';
+import { Sheet } from '../parts/dialog.tsx';
+import type { Place } from './shell.tsx';
+
+interface ShortcutOptions {
+  places: readonly Place[];
+  navigate(href: string): void;
+  openHelp(): void;
+  openPalette(): void;
+}
+
+/** How long a second key may take. */
+const pairMs = 1_500;
+
+/** Keys that work everywhere but where somebody writes. */
+export function useShortcuts({ places, navigate, openHelp, openPalette }: ShortcutOptions): void {
+  useEffect(() => {
+    let goneMs = 0;
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        openPalette();
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isDialogOpen()) return;
+      const isSecond = event.timeStamp - goneMs < pairMs;
+      goneMs = event.key === 'g' ? event.timeStamp : 0;
+      const place = isSecond ? places.find(({ key }) => key === event.key) : undefined;
+      if (place) navigate(place.href);
+      else if (event.key === '?') openHelp();
+      else if (event.key === 'c') navigate('/new');
+      else if (event.key === '/') focusFilter();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
+}
+
+function isDialogOpen(): boolean {
+  return document.querySelector('[role=dialog], [role=alertdialog], [role=menu], [role=listbox]') !== null;
+}
+
+function focusFilter(): void {
+  document.querySelector<HTMLInputElement>('main input[type=search]')?.focus();
+}
+
+const others: readonly (readonly [keys: string, what: string])[] = [
+  ['Ctrl K', 'Search Orders and pages'],
+  ['/', 'Go to the filter of a list'],
+  ['c', 'New Order'],
+  ['j k', 'Next and previous row'],
+  ['Enter', 'Open a row'],
+  ['x', 'Select a row'],
+  ['[ ]', 'Previous and next tab of an Order'],
+  ['Esc', 'Close what is open'],
+  ['?', 'This list'],
+];
+
+export function ShortcutSheet({ isOpen, onClose, places }: { isOpen: boolean; onClose(): void; places: readonly Place[] }) {
+  return (
+    <Sheet title="Keyboard shortcuts" isOpen={isOpen} onClose={onClose} shape="middle">
+      <dl className="shortcuts">
+        {[...others, ...places.map(({ key, name }) => [`g ${key}`, `Go to ${name}`] as const)].map(([keys, what]) => (
+          <Fragment key={what}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </Sheet>
+  );
+}

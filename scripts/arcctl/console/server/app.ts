@@ -1,0 +1,159 @@
+import { gunzipSync } from 'node:zlib';
+import { type Context, Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { ArcError, httpStatus, printableLines } from '#shared/base/errors';
+import { isRecord } from '#shared/base/meta';
+import { isObjectName } from '#shared/domain';
+import type { Key } from '#shared/kubernetes/client';
+import type { Cluster } from '../../core/session.ts';
+import { clientVersion } from '../../core/version.ts';
+import { readOrder } from '../../model/read-tree.ts';
+import type { Session } from '../api.ts';
+import type { ConsoleApp } from './assets.ts';
+import { act, create, dryRun, orderIn, rollBack } from './changes.ts';
+import { headers, onlyHost, onlyOwner, onlyOwnPages, type Secrets, smallBodies } from './guard.ts';
+import { createLive } from './live.ts';
+import { createLiveLog } from './live-log.ts';
+import { shellOf } from './page.ts';
+import { diffOf, findingsOf, runsOf, settingsOf } from './reads.ts';
+import { logsOf, manifestOf } from './texts.ts';
+import { createTopics } from './topics.ts';
+import type { Watches } from './watches.ts';
+
+export interface DashboardOptions {
+  cluster: Pick<Cluster, 'api' | 'transport' | 'server'>;
+  /** The one that is shown; absent: all. */
+  namespace?: string | undefined;
+  watches: Watches;
+  /** Returns what Host has to be: the name and port of this dashboard. */
+  host: () => string;
+  secrets: Secrets;
+  front: () => Promise<ConsoleApp>;
+  /** Ends all live updates. */
+  signal: AbortSignal;
+}
+
+/** The front end, and the JSON and events that it shows. The browser gets what it shows, and no credential of the cluster. */
+export function createDashboard(options: DashboardOptions): Hono {
+  const { cluster, namespace, watches, host, secrets, front, signal } = options;
+  const app = new Hono();
+  app.use(headers, onlyHost(host));
+  app.get('/assets/:name', async (c) => {
+    const asset = (await front()).assets.find(({ name }) => name === c.req.param('name'));
+    if (!asset) return c.notFound();
+    c.header('Content-Type', asset.type);
+    c.header('Cache-Control', 'private, max-age=31536000, immutable');
+    c.header('Vary', 'Accept-Encoding');
+    if (!c.req.header('accept-encoding')?.includes('gzip'))
+      return c.body(new Uint8Array(gunzipSync(asset.gzip)));
+    c.header('Content-Encoding', 'gzip');
+    return c.body(new Uint8Array(asset.gzip));
+  });
+  app.use(onlyOwner(secrets), smallBodies, onlyOwnPages(secrets));
+
+  app.get('/api/session', (c) => {
+    const { server } = cluster;
+    return json(c, {
+      ...{ server, version: clientVersion(), csrf: secrets.csrf },
+      ...(namespace !== undefined && { namespace }),
+    } satisfies Session);
+  });
+  const live = createLive({ watches, signal });
+  for (const [name, topic] of Object.entries(createTopics(watches, keyOfPath)))
+    app.get(`/api/live/${name}`, (c) => live(c, topic));
+  const liveLog = createLiveLog({ cluster, signal });
+  app.get('/api/follow/:namespace/:name', (c) => liveLog(c, keyOfPath(c)));
+  serveReads(app, options);
+  serveChanges(app, cluster);
+
+  app.notFound(async (c) => {
+    const isPage = c.req.method === 'GET' && !/^\/(api|assets)\//.test(c.req.path);
+    // The front end says itself which pages it has.
+    if (isPage) return c.html(shellOf(await front(), cluster.server));
+    return json(c, { code: 'NotFound', message: 'There is no such address.' }, 404);
+  });
+  app.onError((caught, c) => {
+    if (caught instanceof HTTPException) return caught.getResponse();
+    const { code, message } = ArcError.from(caught);
+    return json(c, { code, message }, statusOf(code));
+  });
+  return app;
+}
+
+function serveReads(app: Hono, { cluster, namespace: shown }: DashboardOptions): void {
+  const { api } = cluster;
+  const order = '/api/orders/:namespace/:name';
+  app.get(`${order}/manifest`, async (c) =>
+    json(c, { text: await manifestOf(await readOrder(api, keyOfPath(c), signalOf(c))) }),
+  );
+  app.get(`${order}/runs`, async (c) => json(c, await runsOf(api, keyOfPath(c), signalOf(c))));
+  app.get(`${order}/logs/:index`, async (c) => {
+    const index = Number(c.req.param('index'));
+    return json(c, { parts: await logsOf(api, keyOfPath(c), index, signalOf(c)) });
+  });
+  app.get(`${order}/diff`, async (c) => {
+    const { namespace } = keyOfPath(c);
+    const [from, to] = [nameOf(c.req.query('from')), nameOf(c.req.query('to'))];
+    return json(c, { lines: await diffOf(api, namespace, { from, to }, signalOf(c)) });
+  });
+  app.get('/api/settings', async (c) => json(c, await settingsOf(api, signalOf(c))));
+  app.get('/api/doctor', async (c) => {
+    const namespace = nameOf(c.req.query('namespace') ?? shown ?? 'default');
+    return json(c, { findings: await findingsOf({ ...cluster, namespace }, signalOf(c)) });
+  });
+}
+
+function serveChanges(app: Hono, cluster: DashboardOptions['cluster']): void {
+  app.post('/api/orders/:namespace/:name/actions', async (c) => {
+    await act(cluster, keyOfPath(c), await bodyOf(c), signalOf(c));
+    return json(c, {});
+  });
+  app.post('/api/orders/:namespace/:name/rollback', async (c) => {
+    await rollBack(cluster, keyOfPath(c), await bodyOf(c), signalOf(c));
+    return json(c, {});
+  });
+  app.post('/api/dry-run', async (c) => {
+    const { manifest } = await bodyOf(c);
+    return json(c, await dryRun(cluster, await orderIn(manifest), signalOf(c)));
+  });
+  app.post('/api/orders', async (c) => {
+    const { manifest } = await bodyOf(c);
+    const { metadata } = await create(cluster, await orderIn(manifest), signalOf(c));
+    return json(c, { namespace: metadata.namespace, name: metadata.name });
+  });
+}
+
+type Status = 200 | 400 | 403 | 404 | 409 | 422 | 502;
+
+/** What comes from a cluster may have characters that change the direction of what stands beside them. */
+function json(c: Context, value: object, status: Status = 200): Response {
+  const text = JSON.stringify(value, (_, each) => (typeof each === 'string' ? printableLines(each) : each));
+  return c.body(text, status, { 'Content-Type': 'application/json; charset=utf-8' });
+}
+
+function signalOf(c: Context): AbortSignal {
+  return c.req.raw.signal;
+}
+
+async function bodyOf(c: Context): Promise<Record<string, unknown>> {
+  const body: unknown = await c.req.json().catch(() => undefined);
+  if (isRecord(body)) return body;
+  throw new ArcError('BadRequest', 'the body is no JSON object: reload the page');
+}
+
+/** That of the API, were it this server that has it: a refused credential of the cluster is not one of the browser. */
+function statusOf(code: ArcError['code']): Status {
+  const status = httpStatus(code);
+  return status === 400 || status === 403 || status === 404 || status === 409 || status === 422 ? status : 502;
+}
+
+function keyOfPath(c: Context): Required<Key> {
+  const { namespace = '', name = '' } = c.req.param();
+  if (isObjectName(namespace) && isObjectName(name)) return { namespace, name };
+  throw new ArcError('NotFound', 'no Order can have such a name: begin with the Orders');
+}
+
+function nameOf(given: string | undefined): string {
+  if (given !== undefined && isObjectName(given)) return given;
+  throw new ArcError('BadRequest', 'no object can have such a name: reload the page');
+}

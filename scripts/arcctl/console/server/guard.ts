@@ -1,0 +1,106 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { getCookie, setCookie } from 'hono/cookie';
+import { html } from 'hono/html';
+import { secureHeaders } from 'hono/secure-headers';
+
+/** What a browser has to show. Each is random, and none of them is a credential of the cluster. */
+export interface Secrets {
+  /** In the printed address. */
+  token: string;
+  /** In the cookie. */
+  session: string;
+  /** In a header of every request that changes something. */
+  csrf: string;
+}
+
+export function createSecrets(): Secrets {
+  const secret = () => randomBytes(32).toString('base64url');
+  return { token: secret(), session: secret(), csrf: secret() };
+}
+
+/**
+ * Returns a host name that nobody can guess: browsers resolve names below `localhost` to loopback (RFC 6761). Cookies ignore ports, so a cookie of
+ * 127.0.0.1 would go to every other server of this machine that the browser opens by that address. A server at the other address of this
+ * port would get it too: loopback.ts keeps that port.
+ */
+export function createHostName(): string {
+  return `arc-${randomBytes(16).toString('hex')}.localhost`;
+}
+
+/** Own files only, no inline script or style, no frames, nothing from elsewhere. */
+export const headers = secureHeaders({
+  contentSecurityPolicy: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'"],
+    connectSrc: ["'self'"],
+    fontSrc: ["'self'"],
+    imgSrc: ["'self'"],
+    formAction: ["'none'"],
+    frameAncestors: ["'none'"],
+    baseUri: ["'none'"],
+  },
+  xFrameOptions: 'DENY',
+  referrerPolicy: 'same-origin',
+  // It is served without TLS, on loopback.
+  strictTransportSecurity: false,
+});
+
+/** Refuses every Host but `host()`: a page that resolves its own name to this machine (DNS rebinding) sends another one. */
+export function onlyHost(host: () => string): MiddlewareHandler {
+  return async (c, next) => {
+    if (c.req.header('host') !== host())
+      return c.text('This is not the address of the dashboard: open the one that it has printed.\n', 421);
+    await next();
+    // Files named after their content say themselves how long they last.
+    if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
+  };
+}
+
+/** Turns the token of the printed address into a cookie, and lets nobody in without one of them. */
+export function onlyOwner({ token, session }: Secrets): MiddlewareHandler {
+  return async (c, next) => {
+    const given = c.req.query('token');
+    if (given !== undefined && c.req.method === 'GET' && c.req.path === '/' && isSame(given, token)) {
+      setCookie(c, cookieName, session, { httpOnly: true, sameSite: 'Strict', path: '/' });
+      // Not a redirect: a browser that comes from a link elsewhere would leave a strict cookie out when it follows.
+      return c.html(
+        html`<!doctype html><html lang="en"><head><title>ARC</title><meta http-equiv="refresh" content="0;url=/"></head><body><p><a href="/">To the dashboard</a></p></body></html>`,
+      );
+    }
+    if (isSame(getCookie(c, cookieName) ?? '', session)) return next();
+    const message = 'Open the address that the dashboard has printed: this browser is not signed in.';
+    if (c.req.path.startsWith('/api/')) return c.json({ code: 'Unauthorized', message }, 401);
+    return c.html(
+      html`<!doctype html><html lang="en"><head><title>ARC: not signed in</title></head><body><main><h1>Not signed in</h1><p>${message}</p></main></body></html>`,
+      401,
+    );
+  };
+}
+
+/** A manifest is the largest that is sent; an API server takes 3 MiB at most. */
+export const smallBodies = bodyLimit({
+  maxSize: 1024 * 1024,
+  onError: (c) => c.json({ code: 'RequestEntityTooLarge', message: 'This is larger than 1 MiB.' }, 413),
+});
+
+/** Changes come from our own pages: other sites can neither read the token nor set the header. */
+export function onlyOwnPages({ csrf }: Secrets): MiddlewareHandler {
+  return async (c, next) => {
+    if (['GET', 'HEAD'].includes(c.req.method)) return next();
+    const site = c.req.header('sec-fetch-site') ?? 'same-origin';
+    if (site === 'same-origin' && isSame(c.req.header('x-arc-csrf') ?? '', csrf)) return next();
+    const message = 'This page is not of this dashboard, or of an earlier start of it: reload it.';
+    return c.json({ code: 'Forbidden', message }, 403);
+  };
+}
+
+const cookieName = 'arc-dashboard';
+
+/** Compares in a time that does not depend on where the texts differ. */
+function isSame(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(wanted));
+}

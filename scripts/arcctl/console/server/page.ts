@@ -1,0 +1,27 @@
+import { html } from 'hono/html';
+import type { HtmlEscapedString } from 'hono/utils/html';
+import type { ConsoleApp } from './assets.ts';
+
+/** The one document: the front end draws each page into it. `server` is what it is a page of. */
+export function shellOf(
+  { script, style, theme, icon }: ConsoleApp,
+  server: string,
+): HtmlEscapedString | Promise<HtmlEscapedString> {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>ARC</title>
+<script src="${theme}"></script>
+<link rel="stylesheet" href="${style}">
+<link rel="modulepreload" href="${script}">
+<link rel="icon" href="${icon}" type="image/svg+xml">
+<script type="module" src="${script}"></script>
+</head>
+<body>
+<div id="root" data-server="${server}"><noscript><main class="signed-out"><h1>ARC needs scripts</h1><p>Allow them for this address, or use <code>arcctl</code> in a terminal.</p></main></noscript></div>
+</body>
+</html>`;
+}

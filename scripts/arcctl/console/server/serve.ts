@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import { limitEmptyLines } from '#shared/base/async';
+import { ArcError } from '#shared/base/errors';
+import { exitCodes, Failure } from '../../core/failure.ts';
+import type { Cluster } from '../../core/session.ts';
+import { createDashboard } from './app.ts';
+import { loadConsole } from './assets.ts';
+import { createHostName, createSecrets, type Secrets } from './guard.ts';
+import { listenOnLoopback, portOf } from './loopback.ts';
+import { createWatches } from './watches.ts';
+
+/** What makes up the address of a dashboard, and lets its browsers in. Whoever has it acts with the rights of the dashboard. */
+export interface Access {
+  /** Name and port are those of the next start as well, where the port is free. */
+  hostName: string;
+  port: number;
+  secrets: Secrets;
+}
+
+export interface Dashboard {
+  /** Has a host name of its own, which browsers resolve to loopback, and the token that lets its reader in. */
+  url: string;
+  /** As it is used: `access` of a later start keeps the address, and the browsers signed in. */
+  access: Access;
+  /** Ends live updates, watches and connections. */
+  close(): Promise<void>;
+}
+
+/** It is for one person. */
+const mostConnections = 100;
+
+interface ServeOptions {
+  /** 0 takes any that is free. */
+  port: number;
+  /** This one only; absent: all. */
+  namespace?: string | undefined;
+  /** Of an earlier start. Another port is taken where its port is in use; absent: all of it is new. */
+  access?: Access | undefined;
+}
+
+/** Serves the dashboard of a cluster on loopback. */
+export async function startDashboard(
+  cluster: Pick<Cluster, 'api' | 'transport' | 'server'>,
+  { port, namespace, access }: ServeOptions,
+): Promise<Dashboard> {
+  const ending = new AbortController();
+  let host = '';
+  const { hostName, secrets } = access ?? { hostName: createHostName(), secrets: createSecrets() };
+  const watches = createWatches(cluster.api, namespace, ending.signal);
+  let loading: ReturnType<typeof loadConsole> | undefined;
+  const front = () => {
+    loading ??= loadConsole();
+    return loading;
+  };
+  const { signal } = ending;
+  const app = createDashboard({ cluster, namespace, watches, host: () => host, secrets, front, signal });
+  const create = () => {
+    const server = createAdaptorServer({
+      fetch: app.fetch,
+      createServer,
+      overrideGlobalObjects: false,
+    }) as Server;
+    limitEmptyLines(server);
+    server.maxConnections = mostConnections;
+    return server;
+  };
+  const remembered = access ? await listenOnLoopback(create, access.port).catch(() => undefined) : undefined;
+  const listened = remembered ?? listenOnLoopback(create, port);
+  const servers = await Promise.resolve(listened).catch((caught: unknown) => {
+    const why = ArcError.from(caught).message;
+    throw new Failure(exitCodes.no, `cannot listen on port ${port} (${why}): choose another --port`);
+  });
+  const taken = portOf(servers[0]);
+  host = `${hostName}${taken === 80 ? '' : `:${taken}`}`;
+  return {
+    url: `http://${host}/?token=${secrets.token}`,
+    access: { hostName, port: taken, secrets },
+    async close() {
+      ending.abort();
+      const closed = servers.map((server) => once(server, 'close'));
+      for (const server of servers) server.close().closeAllConnections();
+      await Promise.all(closed);
+    },
+  };
+}

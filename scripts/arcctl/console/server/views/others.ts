@@ -1,0 +1,101 @@
+import { isOwnedBy, ownerOfKind } from '#shared/base/meta';
+import { type ArtifactType, type ArtifactWorkflow, type Order, phaseOf } from '#shared/domain';
+import { throughputOf } from '../../../model/throughput.ts';
+import type { BundleRow, OrderRow, TypeRow, View } from '../../api.ts';
+import type { Watches } from '../watches.ts';
+import { endpointRows } from './endpoints.ts';
+import { orderRow } from './orders.ts';
+
+const mostShown = 50;
+
+/** What runs, what failed lately, what waits for a person, and what has moved. */
+export function overviewView(watches: Watches): View {
+  const rows = watches.orders.values().map(orderRow);
+  const newest = rows.toSorted((a, b) => (endOf(a) < endOf(b) ? 1 : -1));
+  const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
+  const isRecent = (row: OrderRow) => endOf(row) >= dayAgo;
+  const failed = newest.filter((row) => row.phase === 'Failed' && isRecent(row));
+  const waiting = newest.filter((row) => row.needsPerson && row.phase !== 'Failed');
+  const running = newest.filter(({ phase }) => phase === 'Running');
+  const endpoints = endpointRows(watches.endpoints.values(), []);
+  return {
+    values: {
+      minutes: throughputOf(watches.artifactWorkflows.values(), Date.now()),
+      totals: {
+        orders: rows.length,
+        running: running.length,
+        failed: failed.length,
+        waiting: waiting.length,
+        succeeded: newest.filter((row) => row.phase === 'Succeeded' && isRecent(row)).length,
+        artifactsRunning: rows.reduce((total, { counts }) => total + counts.running, 0),
+        endpoints: endpoints.length,
+        endpointsBroken: endpoints.filter(({ state }) => state === 'broken').length,
+      },
+    },
+    lists: {
+      running: running.slice(0, mostShown),
+      failed: failed.slice(0, mostShown),
+      waiting: waiting.slice(0, mostShown),
+      recent: newest.slice(0, 8),
+      broken: endpoints.filter(({ state }) => state === 'broken').slice(0, mostShown),
+    },
+  };
+}
+
+function endOf({ completed, started, created }: OrderRow): string {
+  return completed || started || created;
+}
+
+/** Types of the cluster and of namespaces, with how many artifacts name them. */
+export function typeRows(types: readonly ArtifactType[], orders: readonly Order[]): TypeRow[] {
+  const users = new Map<string, number>();
+  for (const { spec } of orders)
+    for (const { type } of spec.artifacts ?? []) users.set(type, (users.get(type) ?? 0) + 1);
+  return types.map(({ metadata, spec }) => {
+    const { namespace = '', name, uid = '' } = metadata;
+    const { workflowTemplateRef, rules = {}, parameters = [], schema } = spec;
+    return {
+      ...{ id: uid, namespace, name, template: workflowTemplateRef.name },
+      sources: rules.srcTypes ?? [],
+      destinations: rules.dstTypes ?? [],
+      parameters: parameters.map((each) => ({ name: each.name, value: String(each.value) })),
+      ...(schema !== undefined && { schema }),
+      hasPolicy: parameters.some((each) => each.name === 'policy'),
+      users: users.get(name) ?? 0,
+    };
+  });
+}
+
+/** Bundles that Orders write or import. */
+export function bundleRows(orders: readonly Order[], children: readonly ArtifactWorkflow[]): BundleRow[] {
+  const byUid = new Map(orders.map((order) => [order.metadata.uid, order]));
+  return children.flatMap((child): BundleRow[] => {
+    const { metadata, spec, status = {} } = child;
+    const { type = '', artifact } = spec;
+    if (type !== 'bundle-export' && type !== 'bundle-import') return [];
+    const owner = ownerOfKind(child, 'Order');
+    const order = byUid.get(owner?.uid);
+    if (order && !isOwnedBy(child, order)) return [];
+    const isExport = type === 'bundle-export';
+    const { copied = 0, existed = 0, mounted = 0 } = status.results?.bytes ?? {};
+    const { items } = status.results ?? {};
+    const bundle = artifact?.spec?.name;
+    return [
+      {
+        ...{ id: metadata.uid ?? metadata.name, namespace: metadata.namespace ?? '', order: owner?.name ?? '' },
+        artifact: artifact?.name ?? metadata.name,
+        direction: isExport ? 'export' : 'import',
+        bundle: typeof bundle === 'string' ? bundle : '',
+        endpoint: (isExport ? spec.dstRef : spec.srcRef)?.name ?? '',
+        ...{ phase: phaseOf(child), message: status.message ?? '', completed: status.completionTime ?? '' },
+        bytes: copied + existed + mounted,
+        ...(items && {
+          items: {
+            ...{ total: items.total, copied: items.copied },
+            ...{ unchanged: items.unchanged, failed: items.failed },
+          },
+        }),
+      },
+    ];
+  });
+}
