@@ -30,9 +30,12 @@ const standalone = await orFail('start', start(options));
 const registries = options.withRegistry ? await startRegistries(standalone, options.folder) : undefined;
 const { startDashboard } = await import('./arcctl/console/server/serve.ts');
 const { admin: api, transport, url: server } = standalone;
-const dashboard = await startDashboard({ api, transport, server }, { port: 0 });
-const { firstOrder } = registries ?? {};
+const { rememberAccess, rememberedAccess } = await import('./standalone/dashboard-access.ts');
 const { folder } = options;
+const access = await rememberedAccess(folder);
+const dashboard = await startDashboard({ api, transport, server }, { port: 0, access });
+await rememberAccess(folder, dashboard.access);
+const { firstOrder } = registries ?? {};
 console.log(greeting({ ...standalone, folder, dashboard: dashboard.url, firstOrder }, process.cwd()));
 module.flushCompileCache(); // now, for who ends it by kill -9
 

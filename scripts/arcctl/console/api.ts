@@ -258,6 +258,8 @@ export interface DiffLine {
 
 /** What would become of an Order that is not made yet. */
 export interface DryRun {
+  /** The Order as YAML. */
+  manifest: string;
   /** Why the API refuses it; absent: it does not. */
   refused?: string;
   outcomes: { artifact: string; type: string; action: string; reason: string; message: string }[];

@@ -96,15 +96,17 @@ export async function orderIn(text: unknown): Promise<Order> {
 
 /** What would become of a new Order. Nothing is stored. */
 export async function dryRun(cluster: Connection, order: Order, signal: AbortSignal): Promise<DryRun> {
+  const { stringify } = await import('yaml');
+  const manifest = stringify(order, { lineWidth: 0 });
   try {
     const next = await send(cluster, order, 'All', signal);
     const inputs = await readPlanInputs({ api: cluster.api, signal }, next);
     const outcomes = previewOf(next, planOrder(next, inputs, {}), []).map(({ workflow: _, ...outcome }) => outcome);
-    return { outcomes };
+    return { manifest, outcomes };
   } catch (caught) {
     if (!ArcError.is(caught, 'Invalid', 'BadRequest', 'Conflict', 'AlreadyExists', 'Forbidden', 'NotFound'))
       throw caught;
-    return { refused: caught.message, outcomes: [] };
+    return { manifest, refused: caught.message, outcomes: [] };
   }
 }
 

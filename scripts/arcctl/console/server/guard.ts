@@ -54,8 +54,8 @@ export function onlyHost(host: () => string): MiddlewareHandler {
     if (c.req.header('host') !== host())
       return c.text('This is not the address of the dashboard: open the one that it has printed.\n', 421);
     await next();
-    // Files named after their content say themselves how long they last.
-    if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
+    // Files named after their content may be kept.
+    if (!c.res.headers.get('Cache-Control')?.includes('immutable')) c.header('Cache-Control', 'no-store');
   };
 }
 

@@ -13,6 +13,7 @@ const mostStreams = 30;
 
 /** What a page shows, and what is followed for it. */
 export interface Topic {
+  /** Without the first there is nothing to show; the others may be refused. */
   kinds: readonly WatchedKind[];
   /** Is called for each viewer. What it returns makes a view of what is followed at present; it throws what the viewer is told. */
   open(c: Context): () => View;
@@ -53,14 +54,12 @@ export function createLive({ watches, signal }: LiveOptions) {
     signal.addEventListener('abort', end, { once: true });
     using look = watches.look(kinds);
     try {
-      // The page shows at once that it is connected.
-      await send(stream, 'beat', {});
       await look.ready(ending.signal);
       const draw = open(c);
       const changes = createChanges();
       let said = '';
       while (!ending.signal.aborted) {
-        const drawn = attempt(draw);
+        const drawn = attempt(watches, kinds, draw);
         if ('view' in drawn) {
           const change = changes.next(drawn.view);
           if (change) await send(stream, 'change', change);
@@ -86,9 +85,11 @@ function send(stream: SSEStreamingApi, event: string, value: object): Promise<vo
   return stream.writeSSE({ event, data });
 }
 
-/** An Order may go while somebody looks at it. */
-function attempt(draw: () => View): { view: View } | { text: string } {
+/** An Order may go while somebody looks at it, and a list that was never read is not an empty one. */
+function attempt(watches: Watches, [first]: readonly WatchedKind[], draw: () => View): { view: View } | { text: string } {
+  const main = first && watches[first];
   try {
+    if (main?.failure && !main.isSynced) throw main.failure;
     return { view: draw() };
   } catch (caught) {
     const { code, message } = ArcError.from(caught);

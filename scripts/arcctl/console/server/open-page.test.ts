@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it, vi } from 'vitest';
-import { eventually } from '../../../shared/base/testing/eventually.ts';
+import { eventually } from '../../../../shared/base/testing/eventually.ts';
 import { openPage } from './open-page.ts';
 
 afterEach(() => void vi.unstubAllEnvs());

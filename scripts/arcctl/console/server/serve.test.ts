@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { createKubeClient, createTransport } from '#shared/kubernetes/client';
-import { signIn, visit } from '../testing/visit.ts';
+import { signIn, visit } from '../../testing/visit.ts';
 import { startDashboard } from './serve.ts';
 
 // Nothing listens there: the pages say so.
@@ -14,10 +14,17 @@ it('listens on loopback, lets in by its address, and says that the cluster is aw
   const { url, close } = await startDashboard(cluster, { port: 0 });
   const { origin } = new URL(url);
   const cookie = await signIn(url);
-  const answer = await visit(origin, { headers: { cookie } });
-  expect(await answer.text()).toMatch(/class="notice">.*cannot reach the API server/);
-  const live = await visit(`${origin}/live/`, { headers: { cookie } });
-  const ended = live.text().catch(() => 'cut');
+  const live = await visit(`${origin}/api/live/orders`, { headers: { cookie } });
+  let text = '';
+  for await (const chunk of live.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes('event: beat')) break;
+  }
+  expect(text).toMatch(/event: problem\ndata: .*cannot reach the API server/);
+  expect(text).toMatch(/event: beat\ndata: .*problem.*cannot reach the API server/);
+  expect(text).not.toContain('event: change');
+  const other = await visit(`${origin}/api/live/orders`, { headers: { cookie } });
+  const ended = other.text().catch(() => 'cut');
   await close();
   await ended;
   await expect(visit(origin)).rejects.toThrow();
@@ -89,4 +96,25 @@ it('says so when another program listens on the port', async () => {
   const port = Number(new URL(first.url).port);
   await expect(startDashboard(cluster, { port })).rejects.toThrow(/EADDRINUSE.*choose another --port/);
   await first.close();
+});
+
+it('keeps address and sign-in of an earlier start', async () => {
+  const first = await startDashboard(cluster, { port: 0 });
+  const cookie = await signIn(first.url);
+  await first.close();
+  const again = await startDashboard(cluster, { port: 0, access: first.access });
+  expect(again.url).toBe(first.url);
+  const session = await visit(new URL('/api/session', again.url), { headers: { cookie } });
+  expect(session.status).toBe(200);
+  await session.text();
+  await again.close();
+});
+
+it('takes another port where that of the earlier start is in use', async () => {
+  const first = await startDashboard(cluster, { port: 0 });
+  const second = await startDashboard(cluster, { port: 0, access: first.access });
+  expect(new URL(second.url).port).not.toBe(new URL(first.url).port);
+  expect(new URL(second.url).hostname).toBe(new URL(first.url).hostname);
+  await first.close();
+  await second.close();
 });

@@ -19,6 +19,8 @@ import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/k
 /** The objects of one kind, followed while somebody looks. */
 export interface SharedWatch<T> {
   values(): T[];
+  /** True once they were read: none is none then. */
+  readonly isSynced: boolean;
   /** What the API refused, or that it cannot be reached: of late. */
   readonly failure: ArcError | undefined;
 }
@@ -172,6 +174,9 @@ function createShared<T extends KubeObject>(kind: Kind<T>, { api, namespace, sig
     isOpen: () => current !== undefined,
     isSettled: () => current?.loop.synced === true || failure() !== undefined,
     values: () => (current ? [...current.loop.known.values()] : []),
+    get isSynced() {
+      return current?.loop.synced === true;
+    },
     get failure() {
       return failure();
     },

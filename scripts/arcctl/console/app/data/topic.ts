@@ -73,7 +73,7 @@ function follow(path: string, update: (change: (before: Topic) => Topic) => void
     heard();
     on<Beat>('beat', ({ problem }) => (problem ? noteConnection('stale', problem) : noteConnection('live')));
     on<Change>('change', (change) => update((before) => applied(before, change)));
-    on<Problem>('problem', (problem) => update((before) => ({ ...before, isReady: true, problem })));
+    on<Problem>('problem', (problem) => update((before) => ({ ...before, problem })));
     source.onerror = () => reopen('the server of this page does not answer');
   };
   const onVisibility = () => {

@@ -64,7 +64,7 @@ const columns: readonly Column<ArtifactRow>[] = [
     id: 'way',
     head: 'Way',
     width: 'minmax(130px, 1fr)',
-    isWideOnly: true,
+    from: 1500,
     cell: ({ source, destination }) => (
       <span className="way">
         <span>{source || '?'}</span>
@@ -73,12 +73,12 @@ const columns: readonly Column<ArtifactRow>[] = [
       </span>
     ),
   },
-  { id: 'state', head: 'Progress and reason', width: 'minmax(170px, 2.4fr)', isWideOnly: true, cell: (row) => <State row={row} /> },
+  { id: 'state', head: 'Progress and reason', width: 'minmax(170px, 2.4fr)', from: 760, cell: (row) => <State row={row} /> },
   {
     id: 'size',
     head: 'Size',
-    width: '84px',
-    isWideOnly: true,
+    width: '76px',
+    from: 900,
     isFigure: true,
     cell: ({ bytes, progress }) => (bytes > 0 ? bytesText(bytes) : progress?.isBytes ? bytesText(progress.total) : <span className="quiet">–</span>),
     order: ({ bytes, progress }) => bytes || (progress?.isBytes ? progress.total : 0),
@@ -86,12 +86,12 @@ const columns: readonly Column<ArtifactRow>[] = [
   {
     id: 'duration',
     head: 'Duration',
-    width: '88px',
-    isWideOnly: true,
+    width: '76px',
+    from: 1000,
     isFigure: true,
     cell: ({ started, completed }) => <Duration from={started} to={completed} />,
   },
-  { id: 'attempts', head: 'Attempts', width: '84px', isWideOnly: true, isFigure: true, cell: ({ attempts }) => attempts, order: ({ attempts }) => attempts },
+  { id: 'attempts', head: 'Attempts', width: '64px', from: 1100, isFigure: true, cell: ({ attempts }) => attempts, order: ({ attempts }) => attempts },
   { id: 'ended', head: 'Ended', width: '78px', isFigure: true, cell: ({ completed }) => <Ago at={completed} />, order: ({ completed }) => completed },
 ];
 

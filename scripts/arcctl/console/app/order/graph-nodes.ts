@@ -53,7 +53,7 @@ function artifactNodes(artifact: ArtifactRow, parent: string, versions: readonly
       const more = earlier > 0 ? `, ${earlier} earlier` : '';
       return [
         {
-          ...{ id: versionId, parent: id, kind: 'ArtifactWorkflow', name: version.name, phase: version.phase },
+          ...{ id: versionId, parent: id, kind: 'ArtifactWorkflow', name: version.name.slice(-16), phase: version.phase },
           ...{ note: `revision ${version.revision}${more}`, artifact: index },
         },
         ...runNodes(versionId, index, versions.find((each) => each.name === version.name)?.runs ?? []),

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { ArtifactRow, EventRow, Minute, OrderHead } from '../../api.ts';
 import { rowsOf, useTopic, valueOf } from '../data/topic.ts';
-import { Empty, Loading, Notice } from '../parts/states.tsx';
+import { Empty, Notice, Pending } from '../parts/states.tsx';
 import { Artifacts } from './artifacts.tsx';
 import { Graph } from './graph.tsx';
 import { OrderHeader } from './header.tsx';
@@ -49,7 +49,7 @@ export default function OrderPage({ namespace, name, tab }: { namespace: string;
         </Empty>
       )}
       {topic.problem && order && <Notice>{topic.problem.message}: this page shows what it was at last.</Notice>}
-      {!topic.isReady && <Loading />}
+      {!topic.isReady && <Pending topic={topic} />}
       {order && (
         <>
           <OrderHeader order={order} minutes={minutes} />

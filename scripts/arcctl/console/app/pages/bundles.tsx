@@ -6,7 +6,7 @@ import { rowsOf, useTopic } from '../data/topic.ts';
 import { sortingOf, sortingText, useQuery } from '../data/use-search.ts';
 import { type Column, Grid } from '../parts/grid.tsx';
 import { Chip, Phase } from '../parts/phase.tsx';
-import { Empty, Loading, Notice, PageHead } from '../parts/states.tsx';
+import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
 
 /** Bundles that Orders write and import: artifacts on a disk, for where no network reaches. */
@@ -38,7 +38,7 @@ export default function BundlesPage() {
           }
         />
       ) : (
-        <Loading />
+        <Pending topic={topic} />
       )}
     </div>
   );
@@ -64,7 +64,7 @@ const columns: readonly Column<BundleRow>[] = [
     id: 'direction',
     head: 'Direction',
     width: '110px',
-    isWideOnly: true,
+    from: 760,
     cell: ({ direction }) => (
       <Chip>
         {direction === 'export' ? <PackagePlus size={12} aria-hidden /> : <PackageMinus size={12} aria-hidden />}
@@ -73,15 +73,15 @@ const columns: readonly Column<BundleRow>[] = [
     ),
     order: ({ direction }) => direction,
   },
-  { id: 'endpoint', head: 'Endpoint', width: 'minmax(90px, 1fr)', isWideOnly: true, cell: ({ endpoint }) => endpoint, order: ({ endpoint }) => endpoint },
+  { id: 'endpoint', head: 'Endpoint', width: 'minmax(90px, 1fr)', from: 760, cell: ({ endpoint }) => endpoint, order: ({ endpoint }) => endpoint },
   {
     id: 'items',
     head: 'Artifacts',
     width: 'minmax(110px, 1fr)',
-    isWideOnly: true,
+    from: 760,
     cell: ({ items }) => (items ? `${items.copied + items.unchanged} of ${items.total}${items.failed > 0 ? `, ${items.failed} failed` : ''}` : '–'),
   },
-  { id: 'message', head: 'Status', width: 'minmax(100px, 2fr)', isWideOnly: true, cell: ({ message }) => <span className="cut" title={message}>{message.split('\n', 1)[0]}</span> },
-  { id: 'size', head: 'Size', width: '84px', isFigure: true, isWideOnly: true, cell: ({ bytes }) => (bytes > 0 ? bytesText(bytes) : '–'), order: ({ bytes }) => bytes },
+  { id: 'message', head: 'Status', width: 'minmax(100px, 2fr)', from: 1300, cell: ({ message }) => <span className="cut" title={message}>{message.split('\n', 1)[0]}</span> },
+  { id: 'size', head: 'Size', width: '84px', isFigure: true, from: 760, cell: ({ bytes }) => (bytes > 0 ? bytesText(bytes) : '–'), order: ({ bytes }) => bytes },
   { id: 'completed', head: 'Ended', width: '84px', isFigure: true, cell: ({ completed }) => <Ago at={completed} />, order: ({ completed }) => completed },
 ];

@@ -1,11 +1,12 @@
 import { RefreshCw } from 'lucide-react';
-import type { Finding } from '../../api.ts';
+import type { Finding, OrderRow } from '../../api.ts';
 import { countText } from '../data/format.ts';
-import { useTopic } from '../data/topic.ts';
+import { rowsOf, useTopic } from '../data/topic.ts';
 import { useRead } from '../data/use-read.ts';
 import { useQuery } from '../data/use-search.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { Phase } from '../parts/phase.tsx';
+import { Pick } from '../parts/select.tsx';
 import { Loading, Notice, PageHead } from '../parts/states.tsx';
 
 const states = ['bad', 'warn', 'unknown', 'ok'] as const;
@@ -13,27 +14,24 @@ const names = { bad: 'Broken', warn: 'Warning', unknown: 'Not readable', ok: 'Fi
 
 /** Whether the cluster and a namespace are ready for Orders; each finding with the command that mends it. */
 export default function DoctorPage() {
-  useTopic('pulse');
   const [query, setQuery] = useQuery();
-  const namespace = query.get('namespace') ?? '';
-  const { value, problem, isLoading, reload } = useRead<{ findings: Finding[] }>(`/api/doctor${namespace ? `?namespace=${encodeURIComponent(namespace)}` : ''}`);
+  const topic = useTopic('orders');
+  const known = [...new Set(rowsOf<OrderRow>(topic, 'orders').map((row) => row.namespace))].sort();
+  const namespace = query.get('namespace') || known[0] || 'default';
+  const path = `/api/doctor?namespace=${encodeURIComponent(namespace)}`;
+  const { value, problem, isLoading, reload } = useRead<{ findings: Finding[] }>(topic.isReady || topic.problem ? path : undefined);
   const findings = (value?.findings ?? []).toSorted((a, b) => states.indexOf(a.state) - states.indexOf(b.state));
   const wrong = findings.filter(({ state }) => state === 'bad').length;
-  const text = !value ? 'Checking' : wrong === 0 ? 'Everything that Orders need is there' : `${countText(wrong, 'thing')} to mend`;
+  const text = isLoading || !value ? 'Checking' : wrong === 0 ? 'Everything that Orders need is there' : `${countText(wrong, 'thing')} to mend`;
   return (
     <div className="page">
       <PageHead title="Doctor" text={text}>
-        <form
-          key={namespace}
-          onSubmit={(event) => {
-            event.preventDefault();
-            setQuery({ namespace: String(new FormData(event.currentTarget).get('namespace') ?? '') });
-          }}
-        >
-          <label className="field">
-            <input name="namespace" defaultValue={namespace} placeholder="Namespace" aria-label="Namespace" maxLength={63} />
-          </label>
-        </form>
+        <Pick
+          label="Namespace"
+          value={namespace}
+          choices={[...new Set([...known, namespace])].map((value) => ({ value, label: `Namespace ${value}` }))}
+          onChange={(value) => setQuery({ namespace: value })}
+        />
         <button type="button" className="button primary" onClick={reload} disabled={isLoading}>
           <RefreshCw size={14} aria-hidden />
           Check again

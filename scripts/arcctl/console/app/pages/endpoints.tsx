@@ -10,7 +10,7 @@ import { Sheet } from '../parts/dialog.tsx';
 import { countsOf, FilterField, PhaseFilter } from '../parts/filters.tsx';
 import { type Column, Grid } from '../parts/grid.tsx';
 import { Chip, Phase, PhaseIcon } from '../parts/phase.tsx';
-import { Empty, Loading, Notice, PageHead } from '../parts/states.tsx';
+import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
 
 /** Endpoints, the broken ones first, with what their probes have found and which Orders use them. */
@@ -30,7 +30,7 @@ export default function EndpointsPage() {
       {topic.problem && <Notice>{topic.problem.message}</Notice>}
       <div className="filters">
         <FilterField label="Filter by name or address" value={text} onChange={(q) => setQuery({ q })} />
-        <PhaseFilter label="State" counts={countsOf(others.map((row) => row.state))} chosen={state} onChange={(value) => setQuery({ state: value })} />
+        <PhaseFilter label="State" counts={countsOf(others.map((row) => row.state))} chosen={state} onChange={(value) => setQuery({ state: value })} names={stateNames} />
       </div>
       {topic.isReady ? (
         <Grid
@@ -44,7 +44,7 @@ export default function EndpointsPage() {
           empty={<Empty icon={<Network size={26} aria-hidden />} title="No Endpoints found" />}
         />
       ) : (
-        <Loading />
+        <Pending topic={topic} />
       )}
       <Sheet title={chosen?.name ?? ''} isOpen={chosen !== undefined} onClose={() => setQuery({ open: '' })}>
         {chosen && <Details endpoint={chosen} events={events} />}
@@ -85,7 +85,7 @@ const columns: readonly Column<EndpointRow>[] = [
     id: 'url',
     head: 'Server',
     width: 'minmax(150px, 2fr)',
-    isWideOnly: true,
+    from: 760,
     cell: ({ url, type, hasCredentials }) => (
       <span className="way">
         <Chip>{type}</Chip>
@@ -99,19 +99,19 @@ const columns: readonly Column<EndpointRow>[] = [
     id: 'why',
     head: 'Finding',
     width: 'minmax(120px, 2fr)',
-    isWideOnly: true,
+    from: 1000,
     cell: (row) => (
       <span className="cut tone-bad" title={readyMessage(row)}>
         {readyMessage(row)}
       </span>
     ),
   },
-  { id: 'usage', head: 'Use', width: '92px', isWideOnly: true, cell: ({ usage }) => usageText(usage), order: ({ usage }) => usage },
+  { id: 'usage', head: 'Use', width: '92px', from: 1300, cell: ({ usage }) => usageText(usage), order: ({ usage }) => usage },
   {
     id: 'users',
     head: 'Orders',
     width: '74px',
-    isWideOnly: true,
+    from: 760,
     isFigure: true,
     cell: ({ users }) => users,
     order: ({ users }) => users,
@@ -120,7 +120,7 @@ const columns: readonly Column<EndpointRow>[] = [
     id: 'slots',
     head: 'Transfers',
     width: '86px',
-    isWideOnly: true,
+    from: 1300,
     isFigure: true,
     cell: ({ inFlight, maxInFlight }) => (maxInFlight === null ? <span className="quiet">–</span> : `${inFlight}/${maxInFlight}`),
   },

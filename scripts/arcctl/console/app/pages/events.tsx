@@ -8,7 +8,7 @@ import { sortingOf, sortingText, useQuery } from '../data/use-search.ts';
 import { FilterField } from '../parts/filters.tsx';
 import { type Column, Grid } from '../parts/grid.tsx';
 import { Phase } from '../parts/phase.tsx';
-import { Empty, Loading, Notice, PageHead } from '../parts/states.tsx';
+import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
 
 /** What happened in the cluster within the hour that Events are kept. */
@@ -46,7 +46,7 @@ export default function EventsPage() {
           empty={<Empty icon={<Activity size={26} aria-hidden />} title="No Events found">A cluster keeps them for an hour.</Empty>}
         />
       ) : (
-        <Loading />
+        <Pending topic={topic} />
       )}
     </div>
   );
@@ -79,7 +79,7 @@ const columns: readonly Column<EventRow>[] = [
     ),
     order: ({ namespace, name }) => `${namespace}/${name}`,
   },
-  { id: 'message', head: 'Message', width: 'minmax(160px, 4fr)', isWideOnly: true, cell: ({ message }) => <span className="cut" title={message}>{message}</span> },
-  { id: 'component', head: 'By', width: 'minmax(80px, 0.8fr)', isWideOnly: true, cell: ({ component }) => <span className="cut quiet">{component}</span>, order: ({ component }) => component },
+  { id: 'message', head: 'Message', width: 'minmax(160px, 4fr)', from: 760, cell: ({ message }) => <span className="cut" title={message}>{message}</span> },
+  { id: 'component', head: 'By', width: 'minmax(80px, 0.8fr)', from: 1300, cell: ({ component }) => <span className="cut quiet">{component}</span>, order: ({ component }) => component },
   { id: 'at', head: 'When', width: '84px', isFigure: true, cell: ({ at }) => <Ago at={at} />, order: ({ at }) => at },
 ];

@@ -12,7 +12,7 @@ import { ActionMenu } from '../parts/menu.tsx';
 import { Chip, Phase } from '../parts/phase.tsx';
 import { CountBar } from '../parts/progress.tsx';
 import { Pick } from '../parts/select.tsx';
-import { Empty, Loading, Notice, PageHead } from '../parts/states.tsx';
+import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago, Duration } from '../parts/time.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 
@@ -57,7 +57,7 @@ export function OrdersPage() {
         )}
       </div>
       {!topic.isReady ? (
-        <Loading lines={10} />
+        <Pending topic={topic} lines={10} />
       ) : (
         <Grid
           label="Orders"
@@ -116,8 +116,8 @@ const columns: readonly Column<OrderRow>[] = [
   {
     id: 'artifacts',
     head: 'Artifacts',
-    width: '168px',
-    isWideOnly: true,
+    width: '150px',
+    from: 760,
     cell: ({ counts }) => (
       <span className="bar-and-text">
         <CountBar counts={counts} />
@@ -131,8 +131,8 @@ const columns: readonly Column<OrderRow>[] = [
   {
     id: 'why',
     head: 'Status',
-    width: 'minmax(120px, 3fr)',
-    isWideOnly: true,
+    width: 'minmax(120px, 3.4fr)',
+    from: 760,
     cell: ({ waits, message }) => (
       <span className="why">
         {waits.slice(0, 2).map(({ reason, count, needsPerson }) => (
@@ -146,12 +146,12 @@ const columns: readonly Column<OrderRow>[] = [
       </span>
     ),
   },
-  { id: 'types', head: 'Types', width: 'minmax(80px, 0.7fr)', isWideOnly: true, cell: ({ types }) => <span className="cut">{types.join(', ')}</span>, order: ({ types }) => types.join() },
+  { id: 'types', head: 'Types', width: 'minmax(80px, 0.7fr)', from: 1500, cell: ({ types }) => <span className="cut">{types.join(', ')}</span>, order: ({ types }) => types.join() },
   {
     id: 'duration',
     head: 'Duration',
     width: '96px',
-    isWideOnly: true,
+    from: 1100,
     isFigure: true,
     cell: ({ started, completed }) => <Duration from={started} to={completed} />,
   },

@@ -7,7 +7,7 @@ import { rowsOf, useTopic, valueOf } from '../data/topic.ts';
 import { Throughput } from '../parts/chart.tsx';
 import { Phase, PhaseIcon, type Tone } from '../parts/phase.tsx';
 import { CountBar } from '../parts/progress.tsx';
-import { Empty, Loading, Notice, PageHead } from '../parts/states.tsx';
+import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
 
 interface Totals {
@@ -36,7 +36,7 @@ export function OverviewPage() {
       </PageHead>
       {topic.problem && <Notice>{topic.problem.message}</Notice>}
       {!topic.isReady || !totals ? (
-        <Loading />
+        <Pending topic={topic} />
       ) : totals.orders === 0 && totals.endpoints === 0 ? (
         <Welcome />
       ) : (

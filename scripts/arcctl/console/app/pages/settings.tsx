@@ -53,7 +53,7 @@ function Setting({ row: { id, value, unset, what, problem } }: { row: SettingRow
       </div>
       <div className="setting-value">
         {value === '' ? (
-          <span className="quiet">{unset}</span>
+          <span className="quiet">not set: {unset}</span>
         ) : (
           <>
             <code>{value}</code> <Chip tone="accent">set</Chip>

@@ -7,7 +7,7 @@ import { rowsOf, useTopic } from '../data/topic.ts';
 import { useQuery } from '../data/use-search.ts';
 import { FilterField } from '../parts/filters.tsx';
 import { Chip } from '../parts/phase.tsx';
-import { Empty, Loading, Notice, PageHead } from '../parts/states.tsx';
+import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 
 /** The types of artifacts that Orders can name, with their fields. */
 export default function TypesPage() {
@@ -27,7 +27,7 @@ export default function TypesPage() {
         <FilterField label="Filter by name" value={text} onChange={(q) => setQuery({ q })} />
       </div>
       {!topic.isReady ? (
-        <Loading />
+        <Pending topic={topic} />
       ) : found.length === 0 ? (
         <Empty icon={<Shapes size={26} aria-hidden />} title="No types found">
           The standard ones are in <code>knative/base/artifact-types</code>.

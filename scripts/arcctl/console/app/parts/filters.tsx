@@ -17,10 +17,12 @@ interface PhasesProps {
   /** Names, separated by commas. */
   chosen: string;
   onChange(chosen: string): void;
+  /** What people call them, where it is not their name. */
+  names?: Readonly<Record<string, string>>;
 }
 
 /** Phases to choose from, each with how many have it. */
-export function PhaseFilter({ label, counts, chosen, onChange }: PhasesProps) {
+export function PhaseFilter({ label, counts, chosen, onChange, names: called = {} }: PhasesProps) {
   const names = new Set(chosen.split(',').filter(Boolean));
   const toggle = (name: string) => {
     const next = new Set(names);
@@ -33,7 +35,7 @@ export function PhaseFilter({ label, counts, chosen, onChange }: PhasesProps) {
       {shown.map((name) => (
         <button key={name} type="button" className="toggle" aria-pressed={names.has(name)} onClick={() => toggle(name)}>
           <PhaseIcon phase={name} size={13} />
-          {name}
+          {called[name] ?? name}
           <span className="count">{(counts.get(name) ?? 0).toLocaleString()}</span>
         </button>
       ))}
@@ -41,7 +43,7 @@ export function PhaseFilter({ label, counts, chosen, onChange }: PhasesProps) {
   );
 }
 
-const phaseOrder = ['Running', 'Failed', 'Error', 'Invalid', 'Pending', 'Queued', 'Active', 'Scheduled', 'Suspended', 'Succeeded', 'Cancelled', 'Stopped'];
+const phaseOrder = ['broken', 'unknown', 'ready', 'Running', 'Failed', 'Error', 'Invalid', 'Pending', 'Queued', 'Active', 'Scheduled', 'Suspended', 'Succeeded', 'Cancelled', 'Stopped'];
 
 /** How many rows have each phase: what needs a look first. */
 export function countsOf(phases: readonly string[]): Map<string, number> {

@@ -11,8 +11,8 @@ export interface Column<T> {
   cell(row: T): ReactNode;
   /** What the column is sorted by; absent: it cannot be. */
   order?(row: T): string | number;
-  /** Left out of narrow windows. */
-  isWideOnly?: boolean;
+  /** Left out of windows that are narrower, in pixels. */
+  from?: number;
   isFigure?: boolean;
 }
 
@@ -43,9 +43,9 @@ const rowHeight = 44;
 export function Grid<T>(props: GridProps<T>) {
   const { label, columns, rows, keyOf, sorting, onSort, selected, onSelect, empty } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const isNarrow = useIsNarrow();
+  const width = useWindowWidth();
   const sorted = useMemo(() => sortedBy(rows, columns, sorting), [rows, columns, sorting]);
-  const shown = isNarrow ? columns.filter(({ isWideOnly }) => !isWideOnly) : columns;
+  const shown = columns.filter(({ from = 0 }) => width >= from);
   const virtual = useVirtualizer({
     count: sorted.length,
     getScrollElement: () => scroller.current,
@@ -199,16 +199,12 @@ function sortedBy<T>(rows: readonly T[], columns: readonly Column<T>[], { id, is
   });
 }
 
-const narrow = '(max-width: 760px)';
-
-/** True in a window that has room for few columns. */
-export function useIsNarrow(): boolean {
-  const [isNarrow, setNarrow] = useState(() => matchMedia(narrow).matches);
+function useWindowWidth(): number {
+  const [width, setWidth] = useState(innerWidth);
   useEffect(() => {
-    const query = matchMedia(narrow);
-    const note = () => setNarrow(query.matches);
-    query.addEventListener('change', note);
-    return () => query.removeEventListener('change', note);
+    const note = () => setWidth(innerWidth);
+    addEventListener('resize', note);
+    return () => removeEventListener('resize', note);
   }, []);
-  return isNarrow;
+  return width;
 }

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import type { Minute } from '../../api.ts';
 import { bytesText, clockText } from '../data/format.ts';
 
-const height = 180;
+const height = 150;
 
 /** The chart itself: bytes as bars, arrivals as dots. It is a picture; chart.tsx has the figures as text. */
 export default function Plot({ minutes }: { minutes: readonly Minute[] }) {
@@ -52,7 +52,7 @@ function optionsOf(width: number, onPoint: (at: number | null) => void): uPlot.O
     ...{ width, height },
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-    scales: { x: { time: true }, y: { range: (_, __, most) => [0, Math.max(most * 1.15, 1024)] } },
+    scales: { x: { time: true, range: (_, first, last) => [first - 30, last + 30] }, y: { range: (_, __, most) => [0, Math.max(most * 1.15, 1024)] } },
     axes: [
       { ...axis, grid: { show: false }, space: 70, values: (_, ticks) => ticks.map((tick) => clockText(tick * 1000)) },
       {
@@ -60,6 +60,7 @@ function optionsOf(width: number, onPoint: (at: number | null) => void): uPlot.O
         grid: { stroke: line, width: 1 },
         size: 66,
         space: 36,
+        incrs: Array.from({ length: 40 }, (_, power) => 2 ** (power + 8)),
         values: (_, ticks) => ticks.map((tick) => (tick === 0 ? '0' : bytesText(tick))),
       },
     ],

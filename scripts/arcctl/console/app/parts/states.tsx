@@ -1,5 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { Topic } from '../data/topic.ts';
 
 /** Something is not as it should be, and the page shows what it has. */
 export function Notice({ children, tone = 'bad' }: { children: ReactNode; tone?: 'bad' | 'warn' }) {
@@ -32,6 +33,11 @@ export function Loading({ lines = 6 }: { lines?: number }) {
       ))}
     </div>
   );
+}
+
+/** In place of a list until it is read; what went wrong is said elsewhere. */
+export function Pending({ topic, lines = 8 }: { topic: Topic; lines?: number }) {
+  return topic.problem ? null : <Loading lines={lines} />;
 }
 
 /** A heading of a page with what can be done there. */
