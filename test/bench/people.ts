@@ -90,7 +90,7 @@ async function benchDashboard(api: TestApi): Promise<void> {
   const browser = await openBrowser();
   try {
     const n = `${manyOrders} Orders, ${manyOrders * artifactsEach} artifacts`;
-    for (const where of ['/', '/orders/team/order-0', '/throughput']) {
+    for (const where of ['/', '/orders', '/orders/team/order-0']) {
       const page = await browser.newPage();
       const paints: number[] = [];
       await openSignedIn(page, dashboard.url, where);
@@ -109,7 +109,7 @@ async function benchDashboard(api: TestApi): Promise<void> {
       await page.close();
     }
     const page = await browser.newPage();
-    await openSignedIn(page, dashboard.url, '/?name=order-999');
+    await openSignedIn(page, dashboard.url, '/orders?q=order-999');
     await page.getByText('Live', { exact: true }).waitFor();
     const delays: number[] = [];
     for (let round = 0; round < rounds; round += 1) delays.push(await updateMs(api, page, round));

@@ -1,7 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Order } from '#shared/domain';
-import { ordersPage } from '../../scripts/arcctl/dashboard/views/orders-page.ts';
+import type { View } from '../../scripts/arcctl/console/api.ts';
+import { orderRow } from '../../scripts/arcctl/console/server/views/orders.ts';
 import { order } from '../../shared/domain/testing/objects.ts';
 import { type Held, hasBrowser, heldBy, openBrowser } from '../fixtures/browser.ts';
 import { serveFast } from '../fixtures/standalone/fast-page.ts';
@@ -25,7 +26,7 @@ describe.skipIf(!hasBrowser)('a page that is looked at for long', { timeout: 600
   });
 
   async function heldAfter(count: number): Promise<Held> {
-    await using served = await serveFast((update) => ordersPage(ordersAt(update), {}, undefined), count);
+    await using served = await serveFast(viewAt, count);
     const page = await browser.newPage();
     await page.goto(served.url);
     await page.getByText(`update ${count}`, { exact: true }).first().waitFor({ timeout: 600_000 });
@@ -34,6 +35,10 @@ describe.skipIf(!hasBrowser)('a page that is looked at for long', { timeout: 600
     return held;
   }
 });
+
+function viewAt(update: number): View {
+  return { values: {}, lists: { orders: ordersAt(update).map(orderRow) } };
+}
 
 /** Fifty Orders whose status changes with each update; every third time a new one comes and the oldest goes. */
 function ordersAt(update: number): Order[] {

@@ -42,83 +42,77 @@ const artifact = (name: string, from: string) => ({
   spec: { image: `${from}:1.0`, override: `${name}:1.0` },
 });
 
-async function page(where: string): Promise<string> {
+async function read(where: string): Promise<string> {
   const answer = await visit(`${origin}${where}`, { headers: { cookie } });
   expect(answer.status, where).toBe(200);
   return answer.text();
 }
 
-/** Does what a person does: reads the question, and sends its form. */
-async function act(name: string, verb: string): Promise<void> {
-  const [, csrf = ''] =
-    /name="csrf" value="([^"]+)"/.exec(await page(`/orders/people/${name}/${verb}`)) ?? [];
-  const answer = await visit(`${origin}/orders/people/${name}/${verb}`, {
-    method: 'POST',
-    headers: { cookie },
-    body: new URLSearchParams({ csrf }),
+/** Does what the page of an Order does. */
+async function act(name: string, action: string): Promise<void> {
+  const { csrf } = JSON.parse(await read('/api/session')) as { csrf: string };
+  const answer = await visit(`${origin}/api/orders/people/${name}/actions`, {
+    ...{ method: 'POST', body: JSON.stringify({ action }) },
+    headers: { cookie, 'content-type': 'application/json', 'x-arc-csrf': csrf },
   });
-  const next = `/orders/people/${name}?done=${verb}`;
-  expect([answer.status, answer.headers.get('location')]).toEqual([303, next]);
-  await page(next);
+  expect([answer.status, await answer.text()]).toEqual([200, '{}']);
 }
 
-/** Follows the page of an Order until it shows `text`. */
-function until(name: string, text: string): Promise<void> {
-  return untilIn(`/live/orders/people/${name}`, text);
+/** Follows an Order until a change says that. */
+function until(name: string, pattern: RegExp): Promise<void> {
+  return untilIn(`/api/live/orders/people/${name}`, pattern);
 }
 
-/** Reads a stream until it has `text`. */
-async function untilIn(where: string, text: string): Promise<void> {
+/** Reads a stream until it has that. */
+async function untilIn(where: string, pattern: RegExp): Promise<void> {
   const closing = new AbortController();
   const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(60_000)]);
   const { body } = await visit(`${origin}${where}`, { headers: { cookie }, signal });
   let seen = '';
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     seen += chunk;
-    if (seen.includes(text)) break;
+    if (pattern.test(seen)) break;
   }
   closing.abort();
-  expect(seen).toContain(text);
+  expect(seen).toMatch(pattern);
 }
 
+const phase = (name: string) => new RegExp(`"order":\\{[^}]*"phase":"${name}"`);
+
 describe('the dashboard of the standalone', { timeout: 200_000 }, () => {
-  it('shows an Order while it arrives, with its Events', async () => {
+  it('shows an Order while it arrives, with its Events and its pods', async () => {
     await tenant.order('moved', [artifact('moved', 'good/app')]);
-    await until('moved', '1 artifact: 1 Succeeded');
-    expect(await page('/')).toContain('1 of 1');
-    const shown = await page('/orders/people/moved');
-    expect(shown).toMatch(/sha256:[0-9a-f]{64}/);
-    await eventually('its Events', 10_000, async () =>
-      expect(await page('/orders/people/moved')).toContain('<strong>Completed</strong>'),
-    );
+    await until('moved', phase('Succeeded'));
+    await untilIn('/api/live/orders/people/moved', /"digest":"sha256:[0-9a-f]{64}"/);
+    await untilIn('/api/live/orders/people/moved', /"reason":"Completed"/);
+    expect(await read('/api/orders/people/moved/runs')).toMatch(/"kind":"Workflow".*"pods":\[\{"name":/);
+    expect(await read('/orders/people/moved')).toContain('<div id="root"');
   });
 
   it('shows why one failed, its log, and brings it in with a retry', async () => {
     await tenant.order('failed', [artifact('failed', 'later/app')], { retry: { limit: 0 } });
-    const log = untilIn('/follow/orders/people/failed', 'event: lines\ndata: failed: ');
-    await until('failed', '1 artifact: 1 Failed');
+    const log = untilIn('/api/follow/people/failed', /event: lines\ndata: .*"artifact":"failed"/);
+    await until('failed', phase('Failed'));
     await log;
-    expect(await page('/orders/people/failed')).toContain('later/app:1.0 does not exist');
-    expect(await page('/orders/people/failed/log/0')).toMatch(/Pod [\s\S]*<pre[^>]*>[\s\S]*later\/app/);
+    await until('failed', /later\/app:1\.0 does not exist/);
+    expect(await read('/api/orders/people/failed/logs/0')).toMatch(/Pod .*later\/app/);
     await seedImage(conduit.source, 'later/app', '1.0', image);
     await act('failed', 'retry');
-    await until('failed', '1 artifact: 1 Succeeded');
+    await until('failed', phase('Succeeded'));
   });
 
   it('cancels what hangs', async () => {
     conduit.source.faults.add({ path: /^\/v2\/slow\//, fault: { kind: 'hang' }, times: 100 });
     await seedImage(conduit.source, 'slow/app', '1.0', image);
     await tenant.order('slow', [artifact('slow', 'slow/app')]);
-    await until('slow', '1 artifact: 1 Running');
+    await until('slow', phase('Running'));
     await act('slow', 'cancel');
-    await until('slow', '1 artifact: 1 Cancelled');
+    await until('slow', phase('Cancelled'));
     conduit.source.faults.clear();
   });
 
   it('shows Endpoints with what their probes have found', async () => {
-    await eventually('both are ready', 30_000, async () =>
-      expect(await page('/endpoints')).toMatch(/Endpoints: .*\b2 ready/),
-    );
+    await untilIn('/api/live/endpoints', /"state":"ready".*"state":"ready"/);
   });
 
   it('answers to its own address only', async () => {

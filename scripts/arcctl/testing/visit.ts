@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 interface Visit {
   method?: string;
   headers?: Record<string, string>;
-  body?: URLSearchParams;
+  body?: string;
   signal?: AbortSignal;
 }
 
@@ -15,10 +15,9 @@ export async function visit(
   { body, headers = {}, ...rest }: Visit = {},
 ): Promise<Response> {
   const { host, port, pathname, search } = new URL(url);
-  const form = body && { 'content-type': 'application/x-www-form-urlencoded' };
   const options = { ...rest, host: '127.0.0.1', port, path: `${pathname}${search}`, agent: false };
-  const outgoing = request({ ...options, headers: { host, ...form, ...headers } });
-  outgoing.end(body?.toString());
+  const outgoing = request({ ...options, headers: { host, ...headers } });
+  outgoing.end(body);
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
   const { statusCode: status = 0, rawHeaders } = answer;
   const pairs = rawHeaders.flatMap((name, index): [string, string][] =>

@@ -51,8 +51,8 @@ async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
     const message = 'The server of this page does not answer: start it again, or wait until it is back.';
     throw new RequestError({ code: 'Unreachable', message });
   });
+  if (answer.ok) return (await answer.json()) as T;
   const value: unknown = await answer.json().catch(() => ({}));
-  if (answer.ok) return value as T;
   throw new RequestError(isProblem(value) ? value : { code: String(answer.status), message: answer.statusText });
 }
 

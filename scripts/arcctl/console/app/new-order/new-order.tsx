@@ -32,7 +32,7 @@ export default function NewOrderPage() {
   const filled = withDefaults(draft, types, endpoints);
   const fields = fieldsOf(typeOf(filled, types));
   const hasContent = filled.artifacts.some(({ values }) => Object.values(values).some((value) => value !== '' && value !== undefined));
-  const manifest = edited ?? (hasContent && filled.namespace !== '' && filled.name !== '' ? manifestOf(filled, fields) : '');
+  const manifest = edited ?? (topic.isReady ? manifestOf({ ...filled, name: filled.name || 'my-order' }, fields) : '');
   const { result, problem, isAsking } = useDryRun(manifest);
   useEffect(() => {
     readSession().then(
@@ -51,7 +51,8 @@ export default function NewOrderPage() {
       setSending(false);
     }
   };
-  const canCreate = manifest !== '' && !isAsking && !problem && result !== undefined && !result.refused && !isSending;
+  const isTouched = edited !== undefined || hasContent;
+  const canCreate = isTouched && manifest !== '' && !isAsking && !problem && result !== undefined && !result.refused && !isSending;
   return (
     <div className="page">
       <PageHead title="New Order" text="What to move, from where to where">
@@ -79,7 +80,7 @@ export default function NewOrderPage() {
           )}
           <div className="beside">
             <div className="card">
-              <Outcome result={result} problem={problem} isAsking={isAsking} />
+              <Outcome result={isTouched ? result : undefined} problem={problem} isAsking={isTouched && isAsking} />
             </div>
             {edited === undefined && result && (
               <div className="code-box">

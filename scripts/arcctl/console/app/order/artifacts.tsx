@@ -50,7 +50,7 @@ const columns: readonly Column<ArtifactRow>[] = [
   {
     id: 'name',
     head: 'Artifact',
-    width: 'minmax(150px, 1.6fr)',
+    width: 'minmax(120px, 1.6fr)',
     cell: ({ name, subject, type }) => (
       <span className="two-lines">
         <strong>{name}</strong>
@@ -92,7 +92,7 @@ const columns: readonly Column<ArtifactRow>[] = [
     cell: ({ started, completed }) => <Duration from={started} to={completed} />,
   },
   { id: 'attempts', head: 'Attempts', width: '64px', from: 1100, isFigure: true, cell: ({ attempts }) => attempts, order: ({ attempts }) => attempts },
-  { id: 'ended', head: 'Ended', width: '78px', isFigure: true, cell: ({ completed }) => <Ago at={completed} />, order: ({ completed }) => completed },
+  { id: 'ended', head: 'Ended', width: '78px', from: 520, isFigure: true, cell: ({ completed }) => <Ago at={completed} />, order: ({ completed }) => completed },
 ];
 
 function State({ row }: { row: ArtifactRow }) {

@@ -123,12 +123,13 @@ function GraphBox({ box, open }: { box: Placed; open(box: Placed): void }) {
         <small>{kind}</small>
         <strong title={name}>{name}</strong>
         <span title={note}>{note || phase}</span>
+        {note !== '' && <span className="unseen">{phase}</span>}
       </span>
     </>
   );
   if (box.artifact === undefined && box.group === undefined) return <div className={`box tone-${toneOf(phase)}`}>{inside}</div>;
   return (
-    <button type="button" className={`box tone-${toneOf(phase)}`} onClick={() => open(box)} aria-label={`${kind} ${name}: ${phase}`}>
+    <button type="button" className={`box tone-${toneOf(phase)}`} onClick={() => open(box)}>
       {inside}
     </button>
   );

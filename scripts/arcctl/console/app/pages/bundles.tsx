@@ -83,5 +83,5 @@ const columns: readonly Column<BundleRow>[] = [
   },
   { id: 'message', head: 'Status', width: 'minmax(100px, 2fr)', from: 1300, cell: ({ message }) => <span className="cut" title={message}>{message.split('\n', 1)[0]}</span> },
   { id: 'size', head: 'Size', width: '84px', isFigure: true, from: 760, cell: ({ bytes }) => (bytes > 0 ? bytesText(bytes) : '–'), order: ({ bytes }) => bytes },
-  { id: 'completed', head: 'Ended', width: '84px', isFigure: true, cell: ({ completed }) => <Ago at={completed} />, order: ({ completed }) => completed },
+  { id: 'completed', head: 'Ended', width: '84px', from: 520, isFigure: true, cell: ({ completed }) => <Ago at={completed} />, order: ({ completed }) => completed },
 ];

@@ -65,7 +65,7 @@ const columns: readonly Column<EndpointRow>[] = [
   {
     id: 'name',
     head: 'Endpoint',
-    width: 'minmax(140px, 1.2fr)',
+    width: 'minmax(110px, 1.2fr)',
     cell: ({ name, namespace }) => (
       <span className="two-lines">
         <strong>{name}</strong>
@@ -124,7 +124,7 @@ const columns: readonly Column<EndpointRow>[] = [
     isFigure: true,
     cell: ({ inFlight, maxInFlight }) => (maxInFlight === null ? <span className="quiet">–</span> : `${inFlight}/${maxInFlight}`),
   },
-  { id: 'probe', head: 'Probed', width: '84px', isFigure: true, cell: ({ lastProbe }) => <Ago at={lastProbe} />, order: ({ lastProbe }) => lastProbe },
+  { id: 'probe', head: 'Probed', width: '84px', from: 520, isFigure: true, cell: ({ lastProbe }) => <Ago at={lastProbe} />, order: ({ lastProbe }) => lastProbe },
 ];
 
 function usageText(usage: string): string {

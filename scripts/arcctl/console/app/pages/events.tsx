@@ -56,7 +56,7 @@ const columns: readonly Column<EventRow>[] = [
   {
     id: 'reason',
     head: 'Reason',
-    width: 'minmax(120px, 1fr)',
+    width: 'minmax(110px, 1fr)',
     cell: ({ reason, count, isWarning }) => (
       <span className="way">
         <Phase phase={isWarning ? 'warn' : 'ok'} label={reason} />
@@ -81,5 +81,5 @@ const columns: readonly Column<EventRow>[] = [
   },
   { id: 'message', head: 'Message', width: 'minmax(160px, 4fr)', from: 760, cell: ({ message }) => <span className="cut" title={message}>{message}</span> },
   { id: 'component', head: 'By', width: 'minmax(80px, 0.8fr)', from: 1300, cell: ({ component }) => <span className="cut quiet">{component}</span>, order: ({ component }) => component },
-  { id: 'at', head: 'When', width: '84px', isFigure: true, cell: ({ at }) => <Ago at={at} />, order: ({ at }) => at },
+  { id: 'at', head: 'When', width: '84px', from: 520, isFigure: true, cell: ({ at }) => <Ago at={at} />, order: ({ at }) => at },
 ];

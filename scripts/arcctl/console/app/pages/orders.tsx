@@ -8,6 +8,7 @@ import { sortingOf, sortingText, useQuery } from '../data/use-search.ts';
 import { useStored } from '../data/use-stored.ts';
 import { countsOf, FilterField, PhaseFilter } from '../parts/filters.tsx';
 import { type Column, Grid } from '../parts/grid.tsx';
+import { Sheet } from '../parts/dialog.tsx';
 import { ActionMenu } from '../parts/menu.tsx';
 import { Chip, Phase } from '../parts/phase.tsx';
 import { CountBar } from '../parts/progress.tsx';
@@ -103,7 +104,7 @@ const columns: readonly Column<OrderRow>[] = [
   {
     id: 'name',
     head: 'Order',
-    width: 'minmax(150px, 2fr)',
+    width: 'minmax(110px, 2fr)',
     cell: ({ name, namespace }) => (
       <span className="two-lines">
         <strong>{name}</strong>
@@ -155,7 +156,7 @@ const columns: readonly Column<OrderRow>[] = [
     isFigure: true,
     cell: ({ started, completed }) => <Duration from={started} to={completed} />,
   },
-  { id: 'created', head: 'Created', width: '84px', isFigure: true, cell: ({ created }) => <Ago at={created} />, order: ({ created }) => created },
+  { id: 'created', head: 'Created', width: '84px', from: 520, isFigure: true, cell: ({ created }) => <Ago at={created} />, order: ({ created }) => created },
 ];
 
 interface SavedView {
@@ -178,9 +179,10 @@ function SavedViews() {
     const wanted = Object.fromEntries(new URLSearchParams(search));
     setQuery({ q: '', namespace: '', phase: '', view: '', sort: '', ...wanted });
   };
-  const save = () => {
-    const name = prompt('Name of this view');
-    if (name) setSaved([...saved.filter((view) => view.name !== name), { name, search: `?${current}` }]);
+  const [isNaming, setNaming] = useState(false);
+  const save = (name: string) => {
+    setNaming(false);
+    if (name !== '') setSaved([...saved.filter((view) => view.name !== name), { name, search: `?${current}` }]);
   };
   const entry = ({ name, search }: SavedView) => ({
     label: name,
@@ -190,6 +192,24 @@ function SavedViews() {
   });
   const isSaved = saved.find(({ search }) => search === `?${current}`);
   return (
+    <>
+    <Sheet title="Save these filters" isOpen={isNaming} onClose={() => setNaming(false)} shape="middle">
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save(String(new FormData(event.currentTarget).get('name') ?? '').trim());
+        }}
+      >
+        <div className="form-field">
+          <label htmlFor="view-name">Name of this view</label>
+          <input id="view-name" name="name" className="input" maxLength={60} required autoComplete="off" />
+        </div>
+        <button type="submit" className="button primary">
+          Save
+        </button>
+      </form>
+    </Sheet>
     <ActionMenu
       trigger={
         <button type="button" className="button">
@@ -200,7 +220,7 @@ function SavedViews() {
       groups={[
         ready.map(entry),
         saved.map(entry),
-        current === '' || isSaved ? [] : [{ label: 'Save these filters…', icon: <BookmarkPlus size={14} aria-hidden />, onSelect: save }],
+        current === '' || isSaved ? [] : [{ label: 'Save these filters…', icon: <BookmarkPlus size={14} aria-hidden />, onSelect: () => setNaming(true) }],
         isSaved
           ? [
               {
@@ -213,6 +233,7 @@ function SavedViews() {
           : [],
       ]}
     />
+    </>
   );
 }
 

@@ -74,9 +74,13 @@ export function Grid<T>(props: GridProps<T>) {
     event.preventDefault();
     const next = Math.min(sorted.length - 1, Math.max(0, current + step));
     virtual.scrollToIndex(next);
-    requestAnimationFrame(() =>
-      scroller.current?.querySelector<HTMLElement>(`[data-index="${next}"] .row-link`)?.focus(),
-    );
+    const focus = () => {
+      const link = scroller.current?.querySelector<HTMLElement>(`[data-index="${next}"] .row-link`);
+      link?.focus();
+      return link !== null && link !== undefined;
+    };
+    // One that was out of view is drawn first.
+    if (!focus()) requestAnimationFrame(focus);
   };
   const all = isSelectable && sorted.length > 0 && sorted.every((row) => selected.has(keyOf(row)));
   return (

@@ -16,6 +16,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Session } from '../../api.ts';
 import { readSession } from '../data/request.ts';
+import { Boundary } from '../parts/boundary.tsx';
 import { ConnectionState } from './connection-state.tsx';
 import { Palette } from './palette.tsx';
 import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
@@ -90,7 +91,7 @@ export function Shell({ server, children }: { server: string; children: ReactNod
           </button>
         </div>
         <main id="main" tabIndex={-1}>
-          {children}
+          <Boundary of={location}>{children}</Boundary>
         </main>
       </div>
       <ShortcutSheet isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} places={places} />
