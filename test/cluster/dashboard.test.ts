@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OrderStatus, orders } from '#shared/domain';
-import { connect } from '../../scripts/arcctl/core/session.ts';
 import { type Dashboard, startDashboard } from '../../scripts/arcctl/console/server/serve.ts';
+import { connect } from '../../scripts/arcctl/core/session.ts';
 import { quietIo } from '../../scripts/arcctl/testing/quiet-io.ts';
 import { eventually } from '../../shared/base/testing/eventually.ts';
 import { browserProgram, hasBrowser, openBrowser } from '../fixtures/browser.ts';
@@ -49,7 +49,11 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
   }
 
   /** A page that is signed in, and notes what the browser complains of: a broken policy, a script that fails. */
-  async function open(where: string, options: Parameters<Browser['newPage']>[0] = {}, of = dashboard): Promise<Page> {
+  async function open(
+    where: string,
+    options: Parameters<Browser['newPage']>[0] = {},
+    of = dashboard,
+  ): Promise<Page> {
     const page = await browser.newPage(options);
     page.setDefaultTimeout(20_000);
     page.on('console', (message) => {
@@ -114,7 +118,9 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
   async function findingsOf(page: Page): Promise<unknown> {
     // Its script is given to the page by the debugger: the policy of the page lets no other one in.
     await page.evaluate(await readFile(axe, 'utf8'));
-    return page.evaluate('axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))');
+    return page.evaluate(
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))',
+    );
   }
 
   it.each([360, 768, 2560])('fits into a window of %d pixels', async (width) => {
@@ -179,7 +185,10 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
   it('acts on several Orders with one question, and on those where it can work alone', async () => {
     const page = await open('/orders?q=nightly-00&sort=name');
     for (const name of ['nightly-0004', 'nightly-0005']) {
-      await page.getByRole('row', { name: new RegExp(name) }).getByRole('checkbox').check();
+      await page
+        .getByRole('row', { name: new RegExp(name) })
+        .getByRole('checkbox')
+        .check();
     }
     const bulk = page.getByRole('region', { name: 'Selected Orders' });
     await bulk.getByText('2 selected').waitFor();
@@ -235,7 +244,9 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
     const written = performance.now();
     await status(data.large, largeStatus(400));
     await page.getByText(`400 of ${largeSize}`, { exact: true }).waitFor();
-    console.log(`${largeSize} artifacts: shown ${Math.round(performance.now() - written)} ms after the write`);
+    console.log(
+      `${largeSize} artifacts: shown ${Math.round(performance.now() - written)} ms after the write`,
+    );
     await page.getByLabel('Filter artifacts').fill('image-499');
     await page.getByRole('row', { name: /image-499.*Failed/ }).waitFor();
     await page.getByRole('tab', { name: 'Graph' }).click();
@@ -248,7 +259,11 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
   it('compares versions and rolls back', async () => {
     const page = await open(`${mixed}?artifact=0`);
     await page.getByRole('button', { name: 'Compare' }).click();
-    await page.getByText('- spec', { exact: false }).or(page.getByText(/image: team\/api:1\.4\.1/)).first().waitFor();
+    await page
+      .getByText('- spec', { exact: false })
+      .or(page.getByText(/image: team\/api:1\.4\.1/))
+      .first()
+      .waitFor();
     await page.getByRole('button', { name: 'Roll back…' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Roll back' }).click();
     await page.getByText('api: set back to revision 1').waitFor();
@@ -282,7 +297,10 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
     await own.close();
     const stranger = await start('team', 'eve');
     const refused = await open('/orders', {}, stranger);
-    await refused.getByText(/"eve" cannot list/).first().waitFor();
+    await refused
+      .getByText(/"eve" cannot list/)
+      .first()
+      .waitFor();
     expect(await refused.getByText('No Orders yet').count()).toBe(0);
     await refused.close();
     await stranger.close();

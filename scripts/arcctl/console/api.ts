@@ -1,6 +1,5 @@
 /** What the console's server and its pages say to each other. Types only: both sides import them. */
 
-
 /** Answer of `GET /api/session`. */
 export interface Session {
   /** Address of the API server. */

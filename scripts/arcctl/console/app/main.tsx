@@ -17,12 +17,12 @@ if (root)
   createRoot(root).render(
     <StrictMode>
       <CSPProvider disableStyleElements>
-          <Toast.Provider toastManager={toasts}>
-            <Shell server={root.dataset.server ?? ''}>
-              <Pages />
-            </Shell>
-            <Toasts />
-          </Toast.Provider>
+        <Toast.Provider toastManager={toasts}>
+          <Shell server={root.dataset.server ?? ''}>
+            <Pages />
+          </Shell>
+          <Toasts />
+        </Toast.Provider>
       </CSPProvider>
     </StrictMode>,
   );

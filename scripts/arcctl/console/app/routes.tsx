@@ -24,7 +24,9 @@ export function Pages() {
         <Route path="/orders" component={OrdersPage} />
         <Route path="/new" component={NewOrderPage} />
         <Route path="/orders/:namespace/:name/:tab?">
-          {({ namespace, name, tab }) => <OrderPage key={`${namespace}/${name}`} {...{ namespace, name }} tab={tab ?? 'artifacts'} />}
+          {({ namespace, name, tab }) => (
+            <OrderPage key={`${namespace}/${name}`} {...{ namespace, name }} tab={tab ?? 'artifacts'} />
+          )}
         </Route>
         <Route path="/endpoints" component={EndpointsPage} />
         <Route path="/types" component={TypesPage} />

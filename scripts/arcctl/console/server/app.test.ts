@@ -7,8 +7,8 @@ import { artifactWorkflow, endpoint, order } from '../../../../shared/domain/tes
 import { startApi, type TestApi } from '../../../../test/fixtures/standalone/api-server.ts';
 import { type Cluster, connect } from '../../core/session.ts';
 import { quietIo } from '../../testing/quiet-io.ts';
-import { createDashboard } from './app.ts';
 import type { ArtifactRow, Change, EndpointRow, OrderHead, OrderRow, Settings } from '../api.ts';
+import { createDashboard } from './app.ts';
 import type { ConsoleApp } from './assets.ts';
 import { createSecrets } from './guard.ts';
 import { createWatches, type Watches } from './watches.ts';
@@ -132,7 +132,14 @@ describe('who gets in', () => {
   });
 
   it('allows own files only, no inline script or style and no frames, on every answer', async () => {
-    for (const path of ['/', '/nothing', '/api/nothing', '/api/live/overview', '/assets/a-1.js', '/assets/none.js']) {
+    for (const path of [
+      '/',
+      '/nothing',
+      '/api/nothing',
+      '/api/live/overview',
+      '/assets/a-1.js',
+      '/assets/none.js',
+    ]) {
       const { headers, body } = await ask(path);
       await body?.cancel();
       const policy = headers.get('content-security-policy') ?? '';
@@ -142,7 +149,9 @@ describe('who gets in', () => {
       expect(headers.get('x-frame-options')).toBe('DENY');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       const isAsset = path === '/assets/a-1.js';
-      expect(headers.get('cache-control'), path).toBe(isAsset ? 'private, max-age=31536000, immutable' : 'no-store');
+      expect(headers.get('cache-control'), path).toBe(
+        isAsset ? 'private, max-age=31536000, immutable' : 'no-store',
+      );
     }
     expect((await ask('/', { host: 'evil' })).headers.get('x-frame-options')).toBe('DENY');
   });
@@ -179,7 +188,12 @@ describe('what is shown', () => {
   it('shows Endpoints with the Orders that use them', async () => {
     const { change } = await view('endpoints');
     const [source] = rows<EndpointRow>(change, 'endpoints');
-    expect(source).toMatchObject({ name: 'source', url: 'https://source.example.com', state: 'unknown', users: 2 });
+    expect(source).toMatchObject({
+      name: 'source',
+      url: 'https://source.example.com',
+      state: 'unknown',
+      users: 2,
+    });
     expect(source?.usedBy[0]).toMatchObject({ side: 'source' });
   });
 
@@ -204,7 +218,10 @@ describe('what is shown', () => {
 
   it('shows the settings with what each means, and what doctor finds', async () => {
     const { rows: settings } = await read<Settings>('/api/settings');
-    expect(settings.find(({ id }) => id === 'defaults.onChange')).toMatchObject({ value: '', unset: 'Rerun' });
+    expect(settings.find(({ id }) => id === 'defaults.onChange')).toMatchObject({
+      value: '',
+      unset: 'Rerun',
+    });
     const { findings } = await read<{ findings: { check: string }[] }>('/api/doctor?namespace=team');
     expect(findings.map(({ check }) => check)).toContain('ARC API');
   });
@@ -227,9 +244,13 @@ describe('what is shown', () => {
 
   it('shows neither credentials nor secrets of the session', async () => {
     const texts = [
-      ...(await Promise.all(['orders', 'orders/team/first', 'endpoints', 'types'].map(async (topic) => (await view(topic)).text))),
       ...(await Promise.all(
-        ['/', '/api/session', '/api/orders/team/first/manifest', '/api/settings'].map(async (path) => (await ask(path)).text()),
+        ['orders', 'orders/team/first', 'endpoints', 'types'].map(async (topic) => (await view(topic)).text),
+      )),
+      ...(await Promise.all(
+        ['/', '/api/session', '/api/orders/team/first/manifest', '/api/settings'].map(async (path) =>
+          (await ask(path)).text(),
+        ),
       )),
     ];
     for (const text of texts)
@@ -237,7 +258,12 @@ describe('what is shown', () => {
   });
 
   it.each([
-    ...['/api/nothing', '/api/orders/team/none/manifest', '/api/orders/team/%2e%2e/manifest', '/assets/none.js'],
+    ...[
+      '/api/nothing',
+      '/api/orders/team/none/manifest',
+      '/api/orders/team/%2e%2e/manifest',
+      '/assets/none.js',
+    ],
     ...['/api/orders/Team/x/manifest', '/api/orders/team/first/logs/99', '/api/orders/team/first/logs/x'],
     ...['/api/live/nothing', '/api/orders/team/first/diff?from=none&to=none'],
   ])('has nothing at %s', async (path) => {
@@ -246,7 +272,10 @@ describe('what is shown', () => {
 
   it('says that an Order is not there, and that it has gone while somebody looked', async () => {
     const none = await nextOf(await ask('/api/live/orders/team/none'), 'problem');
-    expect(JSON.parse(none.data)).toEqual({ code: 'NotFound', message: 'there is no Order none in namespace team' });
+    expect(JSON.parse(none.data)).toEqual({
+      code: 'NotFound',
+      message: 'there is no Order none in namespace team',
+    });
   });
 });
 
@@ -319,7 +348,10 @@ describe('changes', () => {
   });
 
   it('says what would become of a new Order, stores nothing, and makes it', async () => {
-    const manifest = JSON.stringify({ ...order('third', ['c:1']), metadata: { name: 'third', namespace: 'team' } });
+    const manifest = JSON.stringify({
+      ...order('third', ['c:1']),
+      metadata: { name: 'third', namespace: 'team' },
+    });
     const answer = await post('/api/dry-run', { manifest });
     expect(await answer.json()).toMatchObject({
       manifest: expect.stringContaining('kind: Order'),
@@ -349,11 +381,17 @@ describe('with the rights of a user', () => {
     const seen = (path: string) => other.request(`http://${host}${path}`, { headers: { host, cookie } });
     for (const topic of ['orders', 'orders/team/first']) {
       const { data, text } = await nextOf(await seen(`/api/live/${topic}`), 'problem');
-      expect(JSON.parse(data)).toMatchObject({ code: 'Forbidden', message: expect.stringMatching(/eve.* cannot list/) });
+      expect(JSON.parse(data)).toMatchObject({
+        code: 'Forbidden',
+        message: expect.stringMatching(/eve.* cannot list/),
+      });
       expect(text).not.toContain('event: change');
     }
     const manifest = await seen('/api/orders/team/first/manifest');
-    expect([manifest.status, await manifest.text()]).toEqual([403, expect.stringMatching(/eve.* cannot get/)]);
+    expect([manifest.status, await manifest.text()]).toEqual([
+      403,
+      expect.stringMatching(/eve.* cannot get/),
+    ]);
   });
 });
 

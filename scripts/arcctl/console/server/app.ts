@@ -144,7 +144,9 @@ async function bodyOf(c: Context): Promise<Record<string, unknown>> {
 /** That of the API, were it this server that has it: a refused credential of the cluster is not one of the browser. */
 function statusOf(code: ArcError['code']): Status {
   const status = httpStatus(code);
-  return status === 400 || status === 403 || status === 404 || status === 409 || status === 422 ? status : 502;
+  return status === 400 || status === 403 || status === 404 || status === 409 || status === 422
+    ? status
+    : 502;
 }
 
 function keyOfPath(c: Context): Required<Key> {

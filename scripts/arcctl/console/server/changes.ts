@@ -101,7 +101,9 @@ export async function dryRun(cluster: Connection, order: Order, signal: AbortSig
   try {
     const next = await send(cluster, order, 'All', signal);
     const inputs = await readPlanInputs({ api: cluster.api, signal }, next);
-    const outcomes = previewOf(next, planOrder(next, inputs, {}), []).map(({ workflow: _, ...outcome }) => outcome);
+    const outcomes = previewOf(next, planOrder(next, inputs, {}), []).map(
+      ({ workflow: _, ...outcome }) => outcome,
+    );
     return { manifest, outcomes };
   } catch (caught) {
     if (!ArcError.is(caught, 'Invalid', 'BadRequest', 'Conflict', 'AlreadyExists', 'Forbidden', 'NotFound'))

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { ArcError, printableLines } from '#shared/base/errors';
 import type { Beat, Change, Row, View } from '../api.ts';
-import type { WatchedKind, Watches } from './watches.ts';
+import type { Look, WatchedKind, Watches } from './watches.ts';
 
 /** Often enough to look live, and cheap with thousands of artifacts. */
 const pictureMs = 500;
@@ -47,6 +47,27 @@ export function createLive({ watches, signal }: LiveOptions) {
     );
   };
 
+  async function sendAll(
+    stream: SSEStreamingApi,
+    draw: () => View,
+    look: Look,
+    kinds: readonly WatchedKind[],
+    over: AbortSignal,
+  ): Promise<void> {
+    const changes = createChanges();
+    let said = '';
+    while (!over.aborted) {
+      const drawn = attempt(watches, kinds, draw);
+      const problem = 'text' in drawn ? drawn.text : '';
+      const change = 'view' in drawn ? changes.next(drawn.view) : undefined;
+      if (change) await send(stream, 'change', change);
+      if (problem !== '' && problem !== said) await send(stream, 'problem', JSON.parse(problem));
+      said = problem;
+      await send(stream, 'beat', beatOf(watches, kinds));
+      await look.changed(pictureMs, beatMs, over);
+    }
+  }
+
   async function follow(stream: SSEStreamingApi, c: Context, { kinds, open }: Topic): Promise<void> {
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -55,21 +76,7 @@ export function createLive({ watches, signal }: LiveOptions) {
     using look = watches.look(kinds);
     try {
       await look.ready(ending.signal);
-      const draw = open(c);
-      const changes = createChanges();
-      let said = '';
-      while (!ending.signal.aborted) {
-        const drawn = attempt(watches, kinds, draw);
-        if ('view' in drawn) {
-          const change = changes.next(drawn.view);
-          if (change) await send(stream, 'change', change);
-        } else if (drawn.text !== said) {
-          await send(stream, 'problem', JSON.parse(drawn.text));
-        }
-        said = 'text' in drawn ? drawn.text : '';
-        await send(stream, 'beat', beatOf(watches, kinds));
-        await look.changed(pictureMs, beatMs, ending.signal);
-      }
+      await sendAll(stream, open(c), look, kinds, ending.signal);
     } catch (caught) {
       const { code, message } = ArcError.from(caught);
       if (!ending.signal.aborted) await send(stream, 'problem', { code, message });
@@ -86,7 +93,11 @@ function send(stream: SSEStreamingApi, event: string, value: object): Promise<vo
 }
 
 /** An Order may go while somebody looks at it, and a list that was never read is not an empty one. */
-function attempt(watches: Watches, [first]: readonly WatchedKind[], draw: () => View): { view: View } | { text: string } {
+function attempt(
+  watches: Watches,
+  [first]: readonly WatchedKind[],
+  draw: () => View,
+): { view: View } | { text: string } {
   const main = first && watches[first];
   try {
     if (main?.failure && !main.isSynced) throw main.failure;
@@ -111,7 +122,9 @@ export function createChanges() {
     /** Returns what differs; undefined where nothing does. The first is whole. */
     next(view: View): Change | undefined {
       const isWhole = values === undefined;
-      const texts = Object.fromEntries(Object.entries(view.values).map(([name, value]) => [name, textOf(value)]));
+      const texts = Object.fromEntries(
+        Object.entries(view.values).map(([name, value]) => [name, textOf(value)]),
+      );
       const changed = Object.entries(view.values).filter(([name]) => texts[name] !== values?.[name]);
       values = texts;
       const parts = Object.entries(view.lists).map(([name, rows]) => {

@@ -12,7 +12,10 @@ import type { Watches } from './watches.ts';
 const namespaceTypes = ['artifactTypes', 'clusterArtifactTypes'] as const;
 
 /** What can be followed, by the name in its address; `/orders/:namespace/:name` is the one with parts. */
-export function createTopics(watches: Watches, keyOfPath: (c: Context) => Required<Key>): Record<string, Topic> {
+export function createTopics(
+  watches: Watches,
+  keyOfPath: (c: Context) => Required<Key>,
+): Record<string, Topic> {
   const { orders, artifactWorkflows, endpoints, events } = watches;
   const types = () => [...watches.artifactTypes.values(), ...watches.clusterArtifactTypes.values()];
   return {
@@ -48,11 +51,11 @@ export function createTopics(watches: Watches, keyOfPath: (c: Context) => Requir
       open: () => () => ({ values: {}, lists: { types: typeRows(types(), orders.values()) } }),
     },
     bundles: {
-      kinds: ['orders', 'artifactWorkflows', 'endpoints'],
+      kinds: ['artifactWorkflows', 'endpoints', 'orders'],
       open: () => () => ({
         values: {},
         lists: {
-          bundles: bundleRows(orders.values(), artifactWorkflows.values()),
+          bundles: bundleRows(artifactWorkflows.values()),
           endpoints: endpointRows(
             endpoints.values().filter(({ spec }) => spec.type === 'bundle'),
             orders.values(),

@@ -31,7 +31,12 @@ export async function send<T = object>(path: string, body: object, signal?: Abor
   const attempt = async () => {
     const { csrf } = await readSession();
     const headers = { 'content-type': 'application/json', 'x-arc-csrf': csrf };
-    return request<T>(path, { method: 'POST', headers, body: JSON.stringify(body), ...(signal && { signal }) });
+    return request<T>(path, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    });
   };
   try {
     return await attempt();
@@ -53,7 +58,9 @@ async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
   });
   if (answer.ok) return (await answer.json()) as T;
   const value: unknown = await answer.json().catch(() => ({}));
-  throw new RequestError(isProblem(value) ? value : { code: String(answer.status), message: answer.statusText });
+  throw new RequestError(
+    isProblem(value) ? value : { code: String(answer.status), message: answer.statusText },
+  );
 }
 
 function isProblem(value: unknown): value is Problem {

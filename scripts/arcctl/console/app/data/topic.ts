@@ -23,7 +23,13 @@ const hiddenMs = 30_000;
 /** Follows a topic while the component is there. */
 export function useTopic(path: string): Topic {
   const [state, setState] = useState<{ path: string; topic: Topic }>({ path, topic: nothing });
-  useEffect(() => follow(path, (change) => setState((before) => ({ path, topic: change(before.path === path ? before.topic : nothing) }))), [path]);
+  useEffect(
+    () =>
+      follow(path, (change) =>
+        setState((before) => ({ path, topic: change(before.path === path ? before.topic : nothing) })),
+      ),
+    [path],
+  );
   return state.path === path ? state.topic : nothing;
 }
 
@@ -34,7 +40,7 @@ export function rowsOf<T extends Row>(topic: Topic, list: string): readonly T[] 
 
 const none: readonly Row[] = [];
 
-export function valueOf<T>(topic: Topic, name: string): T | undefined {
+export function valueIn<T>(topic: Topic, name: string): T | undefined {
   return topic.values[name] as T | undefined;
 }
 

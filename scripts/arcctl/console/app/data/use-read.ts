@@ -23,7 +23,11 @@ export function useRead<T>(path: string | undefined, everyMs = 0): Answer<T> {
       .then((value) => setAnswer({ path, value, problem: '' }))
       .catch((caught: unknown) => {
         if (ending.signal.aborted) return;
-        setAnswer((before) => ({ ...(before.path === path ? before : {}), path, problem: messageOf(caught) }));
+        setAnswer((before) => ({
+          ...(before.path === path ? before : {}),
+          path,
+          problem: messageOf(caught),
+        }));
       });
     return () => ending.abort();
   }, [path, round]);

@@ -46,7 +46,14 @@ function fieldsIn({ properties = {}, required = [] }: Property): Field[] {
   return Object.entries(properties)
     .map(([name, property]): Field => {
       const choices = (property.enum ?? []).filter((value) => typeof value === 'string');
-      return { name, text: property.description ?? '', isRequired: required.includes(name), form: formOf(property, choices.length > 0), choices, fields: fieldsIn(property) };
+      return {
+        name,
+        text: property.description ?? '',
+        isRequired: required.includes(name),
+        form: formOf(property, choices.length > 0),
+        choices,
+        fields: fieldsIn(property),
+      };
     })
     .sort((a, b) => rankOf(a) - rankOf(b));
 }
@@ -66,16 +73,27 @@ function formOf({ type, items, properties }: Property, isChoice: boolean): Field
 }
 
 /** Whether an Endpoint can be one side of an artifact of a type. */
-export function canBe(side: 'source' | 'destination', endpoint: EndpointRow, type: TypeRow | undefined): boolean {
-  const isUsable = endpoint.usage === 'All' || endpoint.usage === (side === 'source' ? 'PullOnly' : 'PushOnly');
+export function canBe(
+  side: 'source' | 'destination',
+  endpoint: EndpointRow,
+  type: TypeRow | undefined,
+): boolean {
+  const isUsable =
+    endpoint.usage === 'All' || endpoint.usage === (side === 'source' ? 'PullOnly' : 'PushOnly');
   const types = (side === 'source' ? type?.sources : type?.destinations) ?? [];
   const isAllowed = endpoint.allowedTypes.length === 0 || endpoint.allowedTypes.includes(type?.name ?? '');
   return isUsable && isAllowed && (types.length === 0 || types.includes(endpoint.type));
 }
 
 /** The manifest, as JSON. Fields that are empty are left out. */
-export function manifestOf({ namespace, name, type, source, destination, artifacts }: Draft, fields: readonly Field[]): string {
-  const defaults = { ...(source && { srcRef: { name: source } }), ...(destination && { dstRef: { name: destination } }) };
+export function manifestOf(
+  { namespace, name, type, source, destination, artifacts }: Draft,
+  fields: readonly Field[],
+): string {
+  const defaults = {
+    ...(source && { srcRef: { name: source } }),
+    ...(destination && { dstRef: { name: destination } }),
+  };
   return JSON.stringify({
     apiVersion: 'arc.opendefense.cloud/v1alpha1',
     kind: 'Order',
@@ -91,12 +109,15 @@ export function manifestOf({ namespace, name, type, source, destination, artifac
   });
 }
 
-function valuesOf(fields: readonly Field[], values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const entries = fields.map((field) => [field.name, valueOf(field, values[field.name])] as const);
+function valuesOf(
+  fields: readonly Field[],
+  values: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const entries = fields.map((field) => [field.name, typedValue(field, values[field.name])] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-function valueOf({ form, fields }: Field, given: unknown): unknown {
+function typedValue({ form, fields }: Field, given: unknown): unknown {
   if (form === 'group') {
     const values = valuesOf(fields, (given ?? {}) as Record<string, unknown>);
     return Object.keys(values).length === 0 ? undefined : values;
@@ -104,7 +125,11 @@ function valueOf({ form, fields }: Field, given: unknown): unknown {
   if (given === undefined || given === '' || given === false) return undefined;
   const text = String(given);
   if (form === 'number') return Number.isNaN(Number(text)) ? text : Number(text);
-  if (form === 'lines') return text.split('\n').map((line) => line.trim()).filter(Boolean);
+  if (form === 'lines')
+    return text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean);
   return form === 'json' ? jsonOf(text) : given;
 }
 

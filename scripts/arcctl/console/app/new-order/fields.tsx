@@ -12,12 +12,17 @@ interface FieldProps {
 export function ArtifactField({ field, value, onChange }: FieldProps) {
   const id = useId();
   const { name, text, isRequired, form } = field;
-  if (form === 'group') return <Group field={field} value={(value ?? {}) as Record<string, unknown>} onChange={onChange} />;
+  if (form === 'group')
+    return <Group field={field} value={(value ?? {}) as Record<string, unknown>} onChange={onChange} />;
   if (form === 'flag')
     return (
       <div className="form-field">
         <label className="flag">
-          <input type="checkbox" checked={value === true} onChange={(event) => onChange(event.target.checked)} />
+          <input
+            type="checkbox"
+            checked={value === true}
+            onChange={(event) => onChange(event.target.checked)}
+          />
           {name}
         </label>
         {text && <p className="help">{text}</p>}
@@ -34,22 +39,53 @@ export function ArtifactField({ field, value, onChange }: FieldProps) {
   );
 }
 
-function Group({ field: { name, text, fields }, value, onChange }: { field: Field; value: Record<string, unknown>; onChange(value: unknown): void }) {
+function Group({
+  field: { name, text, fields },
+  value,
+  onChange,
+}: {
+  field: Field;
+  value: Record<string, unknown>;
+  onChange(value: unknown): void;
+}) {
   return (
     <fieldset className="artifact-form">
       <legend>{name}</legend>
       {text && <p className="help">{text}</p>}
       {fields.map((each) => (
-        <ArtifactField key={each.name} field={each} value={value[each.name]} onChange={(next) => onChange({ ...value, [each.name]: next })} />
+        <ArtifactField
+          key={each.name}
+          field={each}
+          value={value[each.name]}
+          onChange={(next) => onChange({ ...value, [each.name]: next })}
+        />
       ))}
     </fieldset>
   );
 }
 
-function Control({ id, field: { name, form, choices, isRequired }, value, onChange }: { id: string; field: Field; value: string; onChange(value: string): void }) {
+function Control({
+  id,
+  field: { name, form, choices, isRequired },
+  value,
+  onChange,
+}: {
+  id: string;
+  field: Field;
+  value: string;
+  onChange(value: string): void;
+}) {
   if (form === 'choice') {
     const none = isRequired ? [] : [{ value: '', label: 'not set' }];
-    return <Pick id={id} label={name} value={value} choices={[...none, ...choices.map((each) => ({ value: each, label: each }))]} onChange={onChange} />;
+    return (
+      <Pick
+        id={id}
+        label={name}
+        value={value}
+        choices={[...none, ...choices.map((each) => ({ value: each, label: each }))]}
+        onChange={onChange}
+      />
+    );
   }
   if (form === 'lines' || form === 'json')
     return (

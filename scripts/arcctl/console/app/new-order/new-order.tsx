@@ -31,8 +31,11 @@ export default function NewOrderPage() {
   const endpoints = rowsOf<EndpointRow>(topic, 'endpoints');
   const filled = withDefaults(draft, types, endpoints);
   const fields = fieldsOf(typeOf(filled, types));
-  const hasContent = filled.artifacts.some(({ values }) => Object.values(values).some((value) => value !== '' && value !== undefined));
-  const manifest = edited ?? (topic.isReady ? manifestOf({ ...filled, name: filled.name || 'my-order' }, fields) : '');
+  const hasContent = filled.artifacts.some(({ values }) =>
+    Object.values(values).some((value) => value !== '' && value !== undefined),
+  );
+  const manifest =
+    edited ?? (topic.isReady ? manifestOf({ ...filled, name: filled.name || 'my-order' }, fields) : '');
   const { result, problem, isAsking } = useDryRun(manifest);
   useEffect(() => {
     readSession().then(
@@ -43,7 +46,9 @@ export default function NewOrderPage() {
   const create = async () => {
     setSending(true);
     try {
-      const { namespace, name } = await send<{ namespace: string; name: string }>('/api/orders', { manifest });
+      const { namespace, name } = await send<{ namespace: string; name: string }>('/api/orders', {
+        manifest,
+      });
       sayDone(`Order ${name} is made`);
       navigate(`/orders/${namespace}/${name}`);
     } catch (caught) {
@@ -52,11 +57,23 @@ export default function NewOrderPage() {
     }
   };
   const isTouched = edited !== undefined || hasContent;
-  const canCreate = isTouched && manifest !== '' && !isAsking && !problem && result !== undefined && !result.refused && !isSending;
+  const canCreate =
+    isTouched &&
+    manifest !== '' &&
+    !isAsking &&
+    !problem &&
+    result !== undefined &&
+    !result.refused &&
+    !isSending;
   return (
     <div className="page">
       <PageHead title="New Order" text="What to move, from where to where">
-        <button type="button" className="button" aria-pressed={edited !== undefined} onClick={() => setEdited(edited === undefined ? (result?.manifest ?? firstText) : undefined)}>
+        <button
+          type="button"
+          className="button"
+          aria-pressed={edited !== undefined}
+          onClick={() => setEdited(edited === undefined ? (result?.manifest ?? firstText) : undefined)}
+        >
           {edited === undefined ? <Pencil size={14} aria-hidden /> : <FormInput size={14} aria-hidden />}
           {edited === undefined ? 'Edit the YAML' : 'Back to the form'}
         </button>
@@ -75,12 +92,22 @@ export default function NewOrderPage() {
           ) : (
             <div className="card form">
               <label htmlFor="manifest">Manifest</label>
-              <textarea id="manifest" className="input manifest" spellCheck={false} value={edited} onChange={(event) => setEdited(event.target.value)} />
+              <textarea
+                id="manifest"
+                className="input manifest"
+                spellCheck={false}
+                value={edited}
+                onChange={(event) => setEdited(event.target.value)}
+              />
             </div>
           )}
           <div className="beside">
             <div className="card">
-              <Outcome result={isTouched ? result : undefined} problem={problem} isAsking={isTouched && isAsking} />
+              <Outcome
+                result={isTouched ? result : undefined}
+                problem={problem}
+                isAsking={isTouched && isAsking}
+              />
             </div>
             {edited === undefined && result && (
               <div className="code-box">
@@ -120,9 +147,18 @@ function withDefaults(draft: Draft, types: readonly TypeRow[], endpoints: readon
   const found = typeOf(chosen, types);
   const here = endpoints.filter((each) => each.namespace === namespace);
   const pick = (side: 'source' | 'destination', not = '') =>
-    draft[side] || here.filter((each) => canBe(side, each, found) && each.name !== not).toSorted((a, b) => Number(b.name === side) - Number(a.name === side))[0]?.name || '';
+    draft[side] ||
+    here
+      .filter((each) => canBe(side, each, found) && each.name !== not)
+      .toSorted((a, b) => Number(b.name === side) - Number(a.name === side))[0]?.name ||
+    '';
   const source = pick('source');
-  return { ...chosen, source, destination: pick('destination', source), name: draft.name || nameFor(draft.artifacts[0]?.values ?? {}) };
+  return {
+    ...chosen,
+    source,
+    destination: pick('destination', source),
+    name: draft.name || nameFor(draft.artifacts[0]?.values ?? {}),
+  };
 }
 
 interface FormProps {
@@ -138,7 +174,11 @@ function OrderForm({ draft, types, endpoints, onChange }: FormProps) {
   const [nameId, typeId] = [useId(), useId()];
   const namespaces = [...new Set([...endpoints.map((each) => each.namespace), namespace])].sort();
   const here = endpoints.filter((each) => each.namespace === namespace);
-  const names = [...new Set(types.filter((each) => each.namespace === '' || each.namespace === namespace).map((each) => each.name))].sort();
+  const names = [
+    ...new Set(
+      types.filter((each) => each.namespace === '' || each.namespace === namespace).map((each) => each.name),
+    ),
+  ].sort();
   const set = (changes: Partial<Draft>) => onChange({ ...draft, ...changes });
   const side = (which: 'source' | 'destination', label: string) => (
     <div className="form-field">
@@ -149,7 +189,12 @@ function OrderForm({ draft, types, endpoints, onChange }: FormProps) {
         value={draft[which]}
         choices={[
           ...(draft[which] === '' ? [{ value: '', label: 'no Endpoint fits' }] : []),
-          ...here.filter((each) => canBe(which, each, found) || each.name === draft[which]).map((each) => ({ value: each.name, label: `${each.name} (${each.url.replace(/^https?:\/\//, '')})` })),
+          ...here
+            .filter((each) => canBe(which, each, found) || each.name === draft[which])
+            .map((each) => ({
+              value: each.name,
+              label: `${each.name} (${each.url.replace(/^https?:\/\//, '')})`,
+            })),
         ]}
         onChange={(value) => set({ [which]: value })}
       />
@@ -160,11 +205,23 @@ function OrderForm({ draft, types, endpoints, onChange }: FormProps) {
       <div className="form-row">
         <div className="form-field">
           <label htmlFor="new-namespace">Namespace</label>
-          <Pick id="new-namespace" label="Namespace" value={namespace} choices={namespaces.map((value) => ({ value, label: value }))} onChange={(value) => set({ namespace: value, source: '', destination: '' })} />
+          <Pick
+            id="new-namespace"
+            label="Namespace"
+            value={namespace}
+            choices={namespaces.map((value) => ({ value, label: value }))}
+            onChange={(value) => set({ namespace: value, source: '', destination: '' })}
+          />
         </div>
         <div className="form-field">
           <label htmlFor={typeId}>Type</label>
-          <Pick id={typeId} label="Type" value={type} choices={names.map((value) => ({ value, label: value }))} onChange={(value) => set({ type: value, source: '', destination: '' })} />
+          <Pick
+            id={typeId}
+            label="Type"
+            value={type}
+            choices={names.map((value) => ({ value, label: value }))}
+            onChange={(value) => set({ type: value, source: '', destination: '' })}
+          />
         </div>
       </div>
       <div className="form-row">
@@ -177,17 +234,40 @@ function OrderForm({ draft, types, endpoints, onChange }: FormProps) {
           head={artifacts.length === 1 ? 'Artifact' : `Artifact ${index + 1}`}
           artifact={artifact}
           type={found}
-          onChange={(next) => set({ artifacts: artifacts.map((each) => (each.id === artifact.id ? next : each)) })}
-          {...(artifacts.length > 1 && { onRemove: () => set({ artifacts: artifacts.filter(({ id }) => id !== artifact.id) }) })}
+          onChange={(next) =>
+            set({ artifacts: artifacts.map((each) => (each.id === artifact.id ? next : each)) })
+          }
+          {...(artifacts.length > 1 && {
+            onRemove: () => set({ artifacts: artifacts.filter(({ id }) => id !== artifact.id) }),
+          })}
         />
       ))}
-      <button type="button" className="button" onClick={() => set({ artifacts: [...artifacts, { id: Math.max(...artifacts.map(({ id }) => id)) + 1, name: '', values: {} }] })}>
+      <button
+        type="button"
+        className="button"
+        onClick={() =>
+          set({
+            artifacts: [
+              ...artifacts,
+              { id: Math.max(...artifacts.map(({ id }) => id)) + 1, name: '', values: {} },
+            ],
+          })
+        }
+      >
         <Plus size={14} aria-hidden />
         Another artifact
       </button>
       <div className="form-field">
         <label htmlFor={nameId}>Name of the Order</label>
-        <input id={nameId} className="input" value={name} maxLength={253} autoComplete="off" spellCheck={false} onChange={(event) => set({ name: event.target.value })} />
+        <input
+          id={nameId}
+          className="input"
+          value={name}
+          maxLength={253}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => set({ name: event.target.value })}
+        />
       </div>
     </form>
   );
@@ -217,7 +297,12 @@ function ArtifactForm({ head, artifact, type, onChange, onRemove }: ArtifactForm
     <fieldset className="artifact-form">
       <legend>{head}</legend>
       {onRemove && (
-        <button type="button" className="icon-button small remove" aria-label={`Remove ${head}`} onClick={onRemove}>
+        <button
+          type="button"
+          className="icon-button small remove"
+          aria-label={`Remove ${head}`}
+          onClick={onRemove}
+        >
           <Trash2 size={14} aria-hidden />
         </button>
       )}

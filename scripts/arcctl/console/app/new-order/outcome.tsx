@@ -13,12 +13,26 @@ const words: Readonly<Record<string, readonly [text: string, tone: Tone]>> = {
 };
 
 /** What the API says of an Order that is not made yet. */
-export function Outcome({ result, problem, isAsking }: { result: DryRun | undefined; problem: string; isAsking: boolean }) {
+export function Outcome({
+  result,
+  problem,
+  isAsking,
+}: {
+  result: DryRun | undefined;
+  problem: string;
+  isAsking: boolean;
+}) {
   return (
     <section className="outcome" aria-label="Dry run" aria-live="polite">
       <header className="card-head">
         <h2>Dry run</h2>
-        <span className="quiet">{isAsking ? <LoaderCircle size={14} className="turning" aria-label="Asking" /> : 'nothing is stored'}</span>
+        <span className="quiet">
+          {isAsking ? (
+            <LoaderCircle size={14} className="turning" aria-label="Asking" />
+          ) : (
+            'nothing is stored'
+          )}
+        </span>
       </header>
       <div className="outcome-body">
         {problem && <Notice>{problem}</Notice>}
@@ -43,7 +57,9 @@ export function Outcome({ result, problem, isAsking }: { result: DryRun | undefi
             </ul>
           </>
         )}
-        {!problem && !result && <p className="quiet">Fill in the form: what would become of the Order is shown here.</p>}
+        {!problem && !result && (
+          <p className="quiet">Fill in the form: what would become of the Order is shown here.</p>
+        )}
       </div>
     </section>
   );

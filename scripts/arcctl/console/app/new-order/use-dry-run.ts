@@ -6,8 +6,15 @@ import { messageOf, send } from '../data/request.ts';
 const quietMs = 350;
 
 /** What the API makes of a manifest, asked again when it changes; an empty one asks nothing. */
-export function useDryRun(manifest: string): { result: DryRun | undefined; problem: string; isAsking: boolean } {
-  const [answer, setAnswer] = useState<{ of: string; result?: DryRun; problem: string }>({ of: '', problem: '' });
+export function useDryRun(manifest: string): {
+  result: DryRun | undefined;
+  problem: string;
+  isAsking: boolean;
+} {
+  const [answer, setAnswer] = useState<{ of: string; result?: DryRun; problem: string }>({
+    of: '',
+    problem: '',
+  });
   useEffect(() => {
     if (manifest === '') return;
     const ending = new AbortController();
@@ -15,7 +22,8 @@ export function useDryRun(manifest: string): { result: DryRun | undefined; probl
       send<DryRun>('/api/dry-run', { manifest }, ending.signal)
         .then((result) => setAnswer({ of: manifest, result, problem: '' }))
         .catch((caught: unknown) => {
-          if (!ending.signal.aborted) setAnswer((before) => ({ ...before, of: manifest, problem: messageOf(caught) }));
+          if (!ending.signal.aborted)
+            setAnswer((before) => ({ ...before, of: manifest, problem: messageOf(caught) }));
         });
     const timer = setTimeout(() => void ask(), quietMs);
     return () => {
@@ -23,5 +31,9 @@ export function useDryRun(manifest: string): { result: DryRun | undefined; probl
       ending.abort();
     };
   }, [manifest]);
-  return { result: manifest === '' ? undefined : answer.result, problem: answer.problem, isAsking: manifest !== '' && answer.of !== manifest };
+  return {
+    result: manifest === '' ? undefined : answer.result,
+    problem: answer.problem,
+    isAsking: manifest !== '' && answer.of !== manifest,
+  };
 }

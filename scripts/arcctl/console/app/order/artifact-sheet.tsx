@@ -13,7 +13,15 @@ import { sayDone, sayFailed } from '../parts/toasts.tsx';
 import { Versions } from './versions.tsx';
 
 /** All about one artifact. */
-export function ArtifactSheet({ order, artifact, onClose }: { order: OrderHead; artifact: ArtifactRow | undefined; onClose(): void }) {
+export function ArtifactSheet({
+  order,
+  artifact,
+  onClose,
+}: {
+  order: OrderHead;
+  artifact: ArtifactRow | undefined;
+  onClose(): void;
+}) {
   return (
     <Sheet title={artifact?.name ?? ''} isOpen={artifact !== undefined} onClose={onClose}>
       {artifact && <Details order={order} artifact={artifact} />}
@@ -22,13 +30,31 @@ export function ArtifactSheet({ order, artifact, onClose }: { order: OrderHead; 
 }
 
 function Details({ order, artifact }: { order: OrderHead; artifact: ArtifactRow }) {
-  const { phase, type, subject, source, destination, reason, message, since, started, completed, attempts, digest, progress, needsPerson } = artifact;
+  const {
+    phase,
+    type,
+    subject,
+    source,
+    destination,
+    reason,
+    message,
+    since,
+    started,
+    completed,
+    attempts,
+    digest,
+    progress,
+    needsPerson,
+  } = artifact;
   return (
     <>
       <div className="sheet-top">
         <Phase phase={phase} />
         <span className="grows" />
-        <Link href={`/orders/${order.namespace}/${order.name}/logs?artifact=${artifact.index}`} className="button">
+        <Link
+          href={`/orders/${order.namespace}/${order.name}/logs?artifact=${artifact.index}`}
+          className="button"
+        >
           <ScrollText size={14} aria-hidden />
           Log
         </Link>
@@ -62,7 +88,11 @@ function Details({ order, artifact }: { order: OrderHead; artifact: ArtifactRow 
             <Link href={`/endpoints?q=${destination}`}>{destination || '?'}</Link>
           </span>
         </Detail>
-        <Detail name="Size">{artifact.bytes > 0 ? `${bytesText(artifact.bytes)}, ${bytesText(artifact.copied)} of it sent` : '–'}</Detail>
+        <Detail name="Size">
+          {artifact.bytes > 0
+            ? `${bytesText(artifact.bytes)}, ${bytesText(artifact.copied)} of it sent`
+            : '–'}
+        </Detail>
         <Detail name="Digest">
           <Digest digest={digest} />
         </Detail>

@@ -15,7 +15,11 @@ import { ArtifactSheet } from './artifact-sheet.tsx';
 /** The artifacts of an Order; one that is chosen is shown at the side, and stands in the address. */
 export function Artifacts({ order, artifacts }: { order: OrderHead; artifacts: readonly ArtifactRow[] }) {
   const [query, setQuery] = useQuery();
-  const [text, phase, open] = ['q', 'phase', 'artifact'].map((name) => query.get(name) ?? '') as [string, string, string];
+  const [text, phase, open] = ['q', 'phase', 'artifact'].map((name) => query.get(name) ?? '') as [
+    string,
+    string,
+    string,
+  ];
   const others = useMemo(() => artifacts.filter((row) => fits(row, text)), [artifacts, text]);
   const phases = phase.split(',').filter(Boolean);
   const found = phases.length === 0 ? others : others.filter((row) => phases.includes(row.phase));
@@ -24,7 +28,12 @@ export function Artifacts({ order, artifacts }: { order: OrderHead; artifacts: r
     <>
       <div className="filters">
         <FilterField label="Filter artifacts" value={text} onChange={(q) => setQuery({ q })} />
-        <PhaseFilter label="Phase" counts={countsOf(others.map((row) => row.phase))} chosen={phase} onChange={(value) => setQuery({ phase: value })} />
+        <PhaseFilter
+          label="Phase"
+          counts={countsOf(others.map((row) => row.phase))}
+          chosen={phase}
+          onChange={(value) => setQuery({ phase: value })}
+        />
       </div>
       <Grid
         label="Artifacts"
@@ -43,7 +52,10 @@ export function Artifacts({ order, artifacts }: { order: OrderHead; artifacts: r
 
 function fits({ name, subject, source, destination, type }: ArtifactRow, text: string): boolean {
   const wanted = text.toLowerCase();
-  return wanted === '' || [name, subject, source, destination, type].some((each) => each.toLowerCase().includes(wanted));
+  return (
+    wanted === '' ||
+    [name, subject, source, destination, type].some((each) => each.toLowerCase().includes(wanted))
+  );
 }
 
 const columns: readonly Column<ArtifactRow>[] = [
@@ -59,7 +71,13 @@ const columns: readonly Column<ArtifactRow>[] = [
     ),
     order: ({ name }) => name,
   },
-  { id: 'phase', head: 'Phase', width: '124px', cell: ({ phase }) => <Phase phase={phase} />, order: ({ phase }) => phase },
+  {
+    id: 'phase',
+    head: 'Phase',
+    width: '124px',
+    cell: ({ phase }) => <Phase phase={phase} />,
+    order: ({ phase }) => phase,
+  },
   {
     id: 'way',
     head: 'Way',
@@ -73,14 +91,27 @@ const columns: readonly Column<ArtifactRow>[] = [
       </span>
     ),
   },
-  { id: 'state', head: 'Progress and reason', width: 'minmax(170px, 2.4fr)', from: 760, cell: (row) => <State row={row} /> },
+  {
+    id: 'state',
+    head: 'Progress and reason',
+    width: 'minmax(170px, 2.4fr)',
+    from: 760,
+    cell: (row) => <State row={row} />,
+  },
   {
     id: 'size',
     head: 'Size',
     width: '76px',
     from: 900,
     isFigure: true,
-    cell: ({ bytes, progress }) => (bytes > 0 ? bytesText(bytes) : progress?.isBytes ? bytesText(progress.total) : <span className="quiet">–</span>),
+    cell: ({ bytes, progress }) =>
+      bytes > 0 ? (
+        bytesText(bytes)
+      ) : progress?.isBytes ? (
+        bytesText(progress.total)
+      ) : (
+        <span className="quiet">–</span>
+      ),
     order: ({ bytes, progress }) => bytes || (progress?.isBytes ? progress.total : 0),
   },
   {
@@ -91,8 +122,24 @@ const columns: readonly Column<ArtifactRow>[] = [
     isFigure: true,
     cell: ({ started, completed }) => <Duration from={started} to={completed} />,
   },
-  { id: 'attempts', head: 'Attempts', width: '64px', from: 1100, isFigure: true, cell: ({ attempts }) => attempts, order: ({ attempts }) => attempts },
-  { id: 'ended', head: 'Ended', width: '78px', from: 520, isFigure: true, cell: ({ completed }) => <Ago at={completed} />, order: ({ completed }) => completed },
+  {
+    id: 'attempts',
+    head: 'Attempts',
+    width: '64px',
+    from: 1100,
+    isFigure: true,
+    cell: ({ attempts }) => attempts,
+    order: ({ attempts }) => attempts,
+  },
+  {
+    id: 'ended',
+    head: 'Ended',
+    width: '78px',
+    from: 520,
+    isFigure: true,
+    cell: ({ completed }) => <Ago at={completed} />,
+    order: ({ completed }) => completed,
+  },
 ];
 
 function State({ row }: { row: ArtifactRow }) {

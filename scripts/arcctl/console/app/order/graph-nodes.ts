@@ -20,40 +20,71 @@ export const mostArtifacts = 24;
  * Order, artifact, ArtifactWorkflow, Workflow and pod, each below the one that it is for. Of an Order with many artifacts those of the phase
  * `opened` are drawn one by one, the first of them, and the others as one box for each phase.
  */
-export function graphNodes(order: OrderHead, artifacts: readonly ArtifactRow[], runs: Runs | undefined, opened: string): GraphNode[] {
+export function graphNodes(
+  order: OrderHead,
+  artifacts: readonly ArtifactRow[],
+  runs: Runs | undefined,
+  opened: string,
+): GraphNode[] {
   const root: GraphNode = {
     ...{ id: 'order', parent: undefined, kind: 'Order', name: order.name, phase: order.phase },
     ...{ note: `${order.counts.succeeded} of ${order.counts.total} arrived`, artifact: undefined },
   };
   const runsOf = new Map(runs?.artifacts.map((each) => [each.index, each.versions]));
-  const draw = (artifact: ArtifactRow, parent: string) => artifactNodes(artifact, parent, runsOf.get(artifact.index) ?? []);
-  if (artifacts.length <= mostArtifacts) return [root, ...artifacts.flatMap((artifact) => draw(artifact, 'order'))];
+  const draw = (artifact: ArtifactRow, parent: string) =>
+    artifactNodes(artifact, parent, runsOf.get(artifact.index) ?? []);
+  if (artifacts.length <= mostArtifacts)
+    return [root, ...artifacts.flatMap((artifact) => draw(artifact, 'order'))];
   const groups = [...Map.groupBy(artifacts, ({ phase }) => phase)];
   return [
     root,
     ...groups.flatMap(([phase, some]) => {
       const id = `group-${phase}`;
       const isOpen = phase === opened;
-      const note = isOpen && some.length > mostArtifacts ? `the first ${mostArtifacts} are shown` : isOpen ? 'fold' : 'show them';
-      const box: GraphNode = { ...{ id, parent: 'order', kind: 'Artifacts', phase, note }, name: `${some.length} ${phase}`, artifact: undefined, group: phase };
+      const note =
+        isOpen && some.length > mostArtifacts
+          ? `the first ${mostArtifacts} are shown`
+          : isOpen
+            ? 'fold'
+            : 'show them';
+      const box: GraphNode = {
+        ...{ id, parent: 'order', kind: 'Artifacts', phase, note },
+        name: `${some.length} ${phase}`,
+        artifact: undefined,
+        group: phase,
+      };
       return [box, ...(isOpen ? some.slice(0, mostArtifacts).flatMap((artifact) => draw(artifact, id)) : [])];
     }),
   ];
 }
 
-function artifactNodes(artifact: ArtifactRow, parent: string, versions: readonly RunsOfVersion[]): GraphNode[] {
+function artifactNodes(
+  artifact: ArtifactRow,
+  parent: string,
+  versions: readonly RunsOfVersion[],
+): GraphNode[] {
   const { index, name, phase, reason, source, destination } = artifact;
   const id = `artifact-${index}`;
   const shown = artifact.versions.filter(({ inForce }) => inForce);
   const earlier = artifact.versions.length - shown.length;
   return [
-    { ...{ id, parent, kind: 'Artifact', name, phase }, note: reason || `${source} → ${destination}`, artifact: index },
+    {
+      ...{ id, parent, kind: 'Artifact', name, phase },
+      note: reason || `${source} → ${destination}`,
+      artifact: index,
+    },
     ...shown.flatMap((version) => {
       const versionId = `${id}-${version.name}`;
       const more = earlier > 0 ? `, ${earlier} earlier` : '';
       return [
         {
-          ...{ id: versionId, parent: id, kind: 'ArtifactWorkflow', name: version.name.slice(-16), phase: version.phase },
+          ...{
+            id: versionId,
+            parent: id,
+            kind: 'ArtifactWorkflow',
+            name: version.name.slice(-16),
+            phase: version.phase,
+          },
           ...{ note: `revision ${version.revision}${more}`, artifact: index },
         },
         ...runNodes(versionId, index, versions.find((each) => each.name === version.name)?.runs ?? []),
@@ -66,7 +97,10 @@ function runNodes(parent: string, artifact: number, runs: RunsOfVersion['runs'])
   return runs.flatMap(({ kind, name, attempt, phase, message, pods }) => {
     const id = `${parent}-${name}`;
     return [
-      { ...{ id, parent, kind, name, phase, artifact }, note: runs.length > 1 || attempt > 1 ? `attempt ${attempt}` : message.split('\n', 1)[0] ?? '' },
+      {
+        ...{ id, parent, kind, name, phase, artifact },
+        note: runs.length > 1 || attempt > 1 ? `attempt ${attempt}` : (message.split('\n', 1)[0] ?? ''),
+      },
       ...pods.map((pod) => ({
         ...{ id: `${id}-${pod.name}`, parent: id, kind: 'Pod', name: pod.name, phase: pod.phase, artifact },
         note: [pod.reason, pod.message.split('\n', 1)[0]].filter(Boolean).join(': '),
@@ -98,5 +132,9 @@ export function placed(nodes: readonly GraphNode[]): Placed[] {
     return row;
   };
   for (const root of children.get(undefined) ?? []) place(root, 0);
-  return nodes.map((node) => ({ ...node, x: (depths.get(node.id) ?? 0) * columnWidth, y: (rows.get(node.id) ?? 0) * rowHeight }));
+  return nodes.map((node) => ({
+    ...node,
+    x: (depths.get(node.id) ?? 0) * columnWidth,
+    y: (rows.get(node.id) ?? 0) * rowHeight,
+  }));
 }

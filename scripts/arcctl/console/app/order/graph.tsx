@@ -14,10 +14,16 @@ const margin = 24;
 
 /** An Order down to its pods as a picture to walk through: a box opens what it stands for. */
 export function Graph({ order, artifacts }: { order: OrderHead; artifacts: readonly ArtifactRow[] }) {
-  const { value: runs, problem } = useRead<Runs>(`/api/orders/${order.namespace}/${order.name}/runs`, runsEveryMs);
+  const { value: runs, problem } = useRead<Runs>(
+    `/api/orders/${order.namespace}/${order.name}/runs`,
+    runsEveryMs,
+  );
   const [group, setGroup] = useState(() => firstGroup(artifacts));
   const [chosen, setChosen] = useState<number>();
-  const boxes = useMemo(() => placed(graphNodes(order, artifacts, runs, group)), [order, artifacts, runs, group]);
+  const boxes = useMemo(
+    () => placed(graphNodes(order, artifacts, runs, group)),
+    [order, artifacts, runs, group],
+  );
   const open = (box: Placed) => {
     if (box.group !== undefined) setGroup(group === box.group ? '' : box.group);
     else setChosen(box.artifact);
@@ -26,9 +32,15 @@ export function Graph({ order, artifacts }: { order: OrderHead; artifacts: reado
   return (
     <>
       {problem && <Notice>{problem}</Notice>}
-      {unread.length > 0 && <Notice tone="warn">{unread.join('; ')}: the graph is shown without them.</Notice>}
+      {unread.length > 0 && (
+        <Notice tone="warn">{unread.join('; ')}: the graph is shown without them.</Notice>
+      )}
       <Picture boxes={boxes} open={open} />
-      <ArtifactSheet order={order} artifact={artifacts.find(({ index }) => index === chosen)} onClose={() => setChosen(undefined)} />
+      <ArtifactSheet
+        order={order}
+        artifact={artifacts.find(({ index }) => index === chosen)}
+        onClose={() => setChosen(undefined)}
+      />
     </>
   );
 }
@@ -45,7 +57,8 @@ function Picture({ boxes, open }: { boxes: readonly Placed[]; open(box: Placed):
   const isDragged = useDragging(view);
   const width = Math.max(...boxes.map(({ x }) => x), 0) + boxSize.width + 2 * margin;
   const height = Math.max(...boxes.map(({ y }) => y), 0) + boxSize.height + 2 * margin;
-  const zoomBy = (factor: number) => setZoom((before) => Math.min(mostZoom, Math.max(leastZoom, before * factor)));
+  const zoomBy = (factor: number) =>
+    setZoom((before) => Math.min(mostZoom, Math.max(leastZoom, before * factor)));
   const fit = () => {
     const { current } = view;
     if (current) setZoom(Math.min(1, Math.max(leastZoom, (current.clientWidth - 2) / width)));
@@ -67,9 +80,14 @@ function Picture({ boxes, open }: { boxes: readonly Placed[]; open(box: Placed):
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(fit, [shape]);
   return (
-    <section className="graph" aria-label="Graph">
+    <div className="graph">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <div className={`graph-view${isDragged ? ' is-dragged' : ''}`} ref={view} tabIndex={0} role="region" aria-label="Picture">
+      <section
+        className={`graph-view${isDragged ? ' is-dragged' : ''}`}
+        ref={view}
+        tabIndex={0}
+        aria-label="Graph"
+      >
         <div style={{ width: width * zoom, height: height * zoom }}>
           <div className="graph-canvas" style={{ width, height, transform: `scale(${zoom})` }}>
             <Edges boxes={boxes} />
@@ -82,19 +100,37 @@ function Picture({ boxes, open }: { boxes: readonly Placed[]; open(box: Placed):
             </ul>
           </div>
         </div>
-      </div>
+      </section>
       <div className="graph-tools">
-        <button type="button" className="icon-button" aria-label="Smaller" title="Smaller" onClick={() => zoomBy(1 / zoomStep)}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Smaller"
+          title="Smaller"
+          onClick={() => zoomBy(1 / zoomStep)}
+        >
           <ZoomOut size={15} aria-hidden />
         </button>
-        <button type="button" className="icon-button" aria-label="Larger" title="Larger" onClick={() => zoomBy(zoomStep)}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Larger"
+          title="Larger"
+          onClick={() => zoomBy(zoomStep)}
+        >
           <ZoomIn size={15} aria-hidden />
         </button>
-        <button type="button" className="icon-button" aria-label="Fit into the window" title="Fit" onClick={fit}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Fit into the window"
+          title="Fit"
+          onClick={fit}
+        >
           <Maximize size={15} aria-hidden />
         </button>
       </div>
-    </section>
+    </div>
   );
 }
 
@@ -108,7 +144,13 @@ function Edges({ boxes }: { boxes: readonly Placed[] }) {
         const [fromX, fromY] = [parent.x + boxSize.width + margin, parent.y + boxSize.height / 2 + margin];
         const [toX, toY] = [box.x + margin, box.y + boxSize.height / 2 + margin];
         const middle = (fromX + toX) / 2;
-        return <path key={box.id} className={`edge tone-${toneOf(box.phase)}`} d={`M${fromX} ${fromY}C${middle} ${fromY} ${middle} ${toY} ${toX} ${toY}`} />;
+        return (
+          <path
+            key={box.id}
+            className={`edge tone-${toneOf(box.phase)}`}
+            d={`M${fromX} ${fromY}C${middle} ${fromY} ${middle} ${toY} ${toX} ${toY}`}
+          />
+        );
       })}
     </svg>
   );
@@ -127,7 +169,8 @@ function GraphBox({ box, open }: { box: Placed; open(box: Placed): void }) {
       </span>
     </>
   );
-  if (box.artifact === undefined && box.group === undefined) return <div className={`box tone-${toneOf(phase)}`}>{inside}</div>;
+  if (box.artifact === undefined && box.group === undefined)
+    return <div className={`box tone-${toneOf(phase)}`}>{inside}</div>;
   return (
     <button type="button" className={`box tone-${toneOf(phase)}`} onClick={() => open(box)}>
       {inside}

@@ -31,14 +31,26 @@ export function OrderHeader({ order, minutes }: { order: OrderHead; minutes: rea
       <div className="order-progress">
         <CountBar counts={counts} isLarge />
         <dl className="facts">
-          <Fact name="Arrived" value={`${counts.succeeded} of ${counts.total}`} note={percentText(order.progress.share)} />
+          <Fact
+            name="Arrived"
+            value={`${counts.succeeded} of ${counts.total}`}
+            note={percentText(order.progress.share)}
+          />
           <Fact
             name="At the destination"
             value={order.progress.bytes > 0 ? bytesText(order.progress.bytes) : '–'}
             note={recent > 0 ? `${bytesText(recent)} moved in the last hour` : ''}
           />
           <Pace order={order} />
-          <Fact name={completed ? 'Took' : 'Runs for'} value={<Duration from={started} to={completed} />} note={<>created <Ago at={created} /></>} />
+          <Fact
+            name={completed ? 'Took' : 'Runs for'}
+            value={<Duration from={started} to={completed} />}
+            note={
+              <>
+                created <Ago at={created} />
+              </>
+            }
+          />
         </dl>
       </div>
       {(message !== '' || waits.length > 0) && (
@@ -70,8 +82,15 @@ function Fact({ name, value, note }: { name: string; value: React.ReactNode; not
 function Pace({ order: { progress, completed, counts } }: { order: OrderHead }) {
   const { bytesPerSecond, secondsLeft, isEstimate } = progress;
   if (completed || counts.running === 0) return null;
-  const left = secondsLeft === undefined ? '' : `${isEstimate ? 'about ' : ''}${durationText(secondsLeft * 1000)} left`;
-  return <Fact name="Rate" value={bytesPerSecond === undefined ? '…' : `${bytesText(bytesPerSecond)}/s`} note={left} />;
+  const left =
+    secondsLeft === undefined ? '' : `${isEstimate ? 'about ' : ''}${durationText(secondsLeft * 1000)} left`;
+  return (
+    <Fact
+      name="Rate"
+      value={bytesPerSecond === undefined ? '…' : `${bytesText(bytesPerSecond)}/s`}
+      note={left}
+    />
+  );
 }
 
 /** Those that are the next thing to do, where they can work. */
@@ -96,7 +115,12 @@ function Actions({ order }: { order: OrderHead }) {
   const entry = (look: ActionLook): MenuEntry => {
     const { name, label, icon: Icon, isDangerous } = look;
     const isRed = isDangerous && name !== 'force';
-    return { label: isDangerous ? `${label}…` : label, icon: <Icon size={14} aria-hidden />, isDangerous: isRed, onSelect: () => choose(look) };
+    return {
+      label: isDangerous ? `${label}…` : label,
+      icon: <Icon size={14} aria-hidden />,
+      isDangerous: isRed,
+      onSelect: () => choose(look),
+    };
   };
   const isLast = ({ name }: ActionLook) => name === 'cancel' || name === 'delete';
   return (

@@ -1,5 +1,5 @@
-import type { Tone } from '../parts/phase.tsx';
 import { bytesText } from '../data/format.ts';
+import type { Tone } from '../parts/phase.tsx';
 
 /** One line of a log as people read it. */
 export interface ReadLine {
@@ -31,13 +31,24 @@ function jsonOf(raw: string): Record<string, unknown> | undefined {
 }
 
 /** The last line of a worker. */
-function outcomeOf({ outcome, reason, message, digest, bytes, items }: Record<string, unknown>): Said | undefined {
+function outcomeOf({
+  outcome,
+  reason,
+  message,
+  digest,
+  bytes,
+  items,
+}: Record<string, unknown>): Said | undefined {
   if (outcome === 'failed') return { text: `Failed (${String(reason)}): ${String(message)}`, tone: 'bad' };
   if (outcome !== 'succeeded') return undefined;
   const parts = [
     typeof digest === 'string' ? `Arrived as ${digest}` : 'Arrived',
     ...countsText(bytes),
-    ...(isRecord(items) ? [`${String(items.copied)} of ${String(items.total)} items copied, ${String(items.unchanged)} unchanged`] : []),
+    ...(isRecord(items)
+      ? [
+          `${String(items.copied)} of ${String(items.total)} items copied, ${String(items.unchanged)} unchanged`,
+        ]
+      : []),
   ];
   return { text: parts.join(' · '), tone: 'good' };
 }
@@ -56,7 +67,9 @@ function recordOf({ level, msg, message, step, ...rest }: Record<string, unknown
   const text = [step, msg ?? message].filter((each) => typeof each === 'string' && each !== '').join(': ');
   if (text === '') return undefined;
   const { time: _, pid: __, hostname: ___, name: ____, ...fields } = rest;
-  const more = Object.entries(fields).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const more = Object.entries(fields).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
   return { text: [text, ...more].join('  '), tone: toneOfLevel(level) };
 }
 

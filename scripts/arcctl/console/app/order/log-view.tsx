@@ -23,12 +23,19 @@ export function LogView({ name, lines, picker, state, none }: LogViewProps) {
   const [isRaw, setRaw] = useState(false);
   const [isFollowing, setFollowing] = useState(true);
   const [at, setAt] = useState(0);
-  const virtual = useVirtualizer({ count: lines.length, getScrollElement: () => scroller.current, estimateSize: () => lineHeight, overscan: 30 });
+  const virtual = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => lineHeight,
+    overscan: 30,
+  });
   const shownOf = (line: ReadLine) => (isRaw ? line.raw : line.text);
   const hits = useMemo(() => {
     const wanted = text.toLowerCase();
     if (wanted === '') return [];
-    return lines.flatMap((line, index) => (`${line.artifact} ${isRaw ? line.raw : line.text}`.toLowerCase().includes(wanted) ? [index] : []));
+    return lines.flatMap((line, index) =>
+      `${line.artifact} ${isRaw ? line.raw : line.text}`.toLowerCase().includes(wanted) ? [index] : [],
+    );
   }, [lines, text, isRaw]);
   const goTo = (next: number) => {
     if (hits.length === 0) return;
@@ -42,7 +49,8 @@ export function LogView({ name, lines, picker, state, none }: LogViewProps) {
   }, [isFollowing, lines.length, virtual]);
   const onScroll = () => {
     const { current } = scroller;
-    if (current && current.scrollHeight - current.scrollTop - current.clientHeight > 3 * lineHeight) setFollowing(false);
+    if (current && current.scrollHeight - current.scrollTop - current.clientHeight > 3 * lineHeight)
+      setFollowing(false);
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== 'Enter') return;
@@ -69,10 +77,20 @@ export function LogView({ name, lines, picker, state, none }: LogViewProps) {
               <span className="figures quiet" role="status">
                 {hits.length === 0 ? 'none' : `${at + 1}/${hits.length}`}
               </span>
-              <button type="button" className="icon-button small" aria-label="Previous hit" onClick={() => goTo(at - 1)}>
+              <button
+                type="button"
+                className="icon-button small"
+                aria-label="Previous hit"
+                onClick={() => goTo(at - 1)}
+              >
                 <ChevronUp size={14} aria-hidden />
               </button>
-              <button type="button" className="icon-button small" aria-label="Next hit" onClick={() => goTo(at + 1)}>
+              <button
+                type="button"
+                className="icon-button small"
+                aria-label="Next hit"
+                onClick={() => goTo(at + 1)}
+              >
                 <ChevronDown size={14} aria-hidden />
               </button>
             </>
@@ -84,11 +102,22 @@ export function LogView({ name, lines, picker, state, none }: LogViewProps) {
           <Braces size={13} aria-hidden />
           As printed
         </button>
-        <button type="button" className="toggle" aria-pressed={isFollowing} onClick={() => setFollowing(!isFollowing)}>
+        <button
+          type="button"
+          className="toggle"
+          aria-pressed={isFollowing}
+          onClick={() => setFollowing(!isFollowing)}
+        >
           <ArrowDownToLine size={13} aria-hidden />
           Follow
         </button>
-        <button type="button" className="icon-button" aria-label="Download the log" title="Download" onClick={() => download(name, lines)}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Download the log"
+          title="Download"
+          onClick={() => download(name, lines)}
+        >
           <Download size={15} aria-hidden />
         </button>
       </div>

@@ -12,10 +12,19 @@ import { useFollow } from './use-follow.ts';
 export function Logs({ order, artifacts }: { order: OrderHead; artifacts: readonly ArtifactRow[] }) {
   const [query, setQuery] = useQuery();
   const chosen = query.get('artifact') ?? '';
-  const choices = [{ value: '', label: 'All artifacts, live' }, ...artifacts.map(({ id, name }) => ({ value: id, label: name }))];
-  const picker = <Pick label="Artifact" value={chosen} choices={choices} onChange={(artifact) => setQuery({ artifact })} />;
+  const choices = [
+    { value: '', label: 'All artifacts, live' },
+    ...artifacts.map(({ id, name }) => ({ value: id, label: name })),
+  ];
+  const picker = (
+    <Pick label="Artifact" value={chosen} choices={choices} onChange={(artifact) => setQuery({ artifact })} />
+  );
   const artifact = artifacts.find(({ id }) => id === chosen);
-  return artifact ? <OneLog key={chosen} order={order} artifact={artifact} picker={picker} /> : <AllLogs order={order} picker={picker} />;
+  return artifact ? (
+    <OneLog key={chosen} order={order} artifact={artifact} picker={picker} />
+  ) : (
+    <AllLogs order={order} picker={picker} />
+  );
 }
 
 function AllLogs({ order, picker }: { order: OrderHead; picker: React.ReactNode }) {
@@ -23,14 +32,28 @@ function AllLogs({ order, picker }: { order: OrderHead; picker: React.ReactNode 
   return (
     <>
       {problem && <Notice>{problem}</Notice>}
-      <LogView name={order.name} lines={lines} picker={picker} state={state} none="The workers have said nothing yet." />
+      <LogView
+        name={order.name}
+        lines={lines}
+        picker={picker}
+        state={state}
+        none="The workers have said nothing yet."
+      />
     </>
   );
 }
 
 const againMs = 3_000;
 
-function OneLog({ order, artifact, picker }: { order: OrderHead; artifact: ArtifactRow; picker: React.ReactNode }) {
+function OneLog({
+  order,
+  artifact,
+  picker,
+}: {
+  order: OrderHead;
+  artifact: ArtifactRow;
+  picker: React.ReactNode;
+}) {
   const isRunning = ['Running', 'Pending', 'Queued'].includes(artifact.phase);
   const path = `/api/orders/${order.namespace}/${order.name}/logs/${artifact.index}`;
   const { value, problem, isLoading } = useRead<{ parts: LogPart[] }>(path, isRunning ? againMs : 0);

@@ -3,7 +3,7 @@ import { ChevronRight, FileText, GitFork, List, ScrollText, Timer } from 'lucide
 import { useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { ArtifactRow, EventRow, Minute, OrderHead } from '../../api.ts';
-import { rowsOf, useTopic, valueOf } from '../data/topic.ts';
+import { rowsOf, useTopic, valueIn } from '../data/topic.ts';
 import { Empty, Notice, Pending } from '../parts/states.tsx';
 import { Artifacts } from './artifacts.tsx';
 import { Graph } from './graph.tsx';
@@ -21,14 +21,22 @@ const tabs = [
 ] as const;
 
 /** An Order with its artifacts, what may be done with it, and what happened to it. */
-export default function OrderPage({ namespace, name, tab }: { namespace: string; name: string; tab: string }) {
+export default function OrderPage({
+  namespace,
+  name,
+  tab,
+}: {
+  namespace: string;
+  name: string;
+  tab: string;
+}) {
   const topic = useTopic(`orders/${namespace}/${name}`);
   const [, navigate] = useLocation();
   const base = `/orders/${namespace}/${name}`;
   const go = (id: string) => navigate(id === 'artifacts' ? base : `${base}/${id}`);
   useTabKeys(tab, go);
-  const order = valueOf<OrderHead>(topic, 'order');
-  const minutes = valueOf<readonly Minute[]>(topic, 'minutes') ?? [];
+  const order = valueIn<OrderHead>(topic, 'order');
+  const minutes = valueIn<readonly Minute[]>(topic, 'minutes') ?? [];
   const artifacts = rowsOf<ArtifactRow>(topic, 'artifacts');
   const events = rowsOf<EventRow>(topic, 'events');
   return (
@@ -48,7 +56,9 @@ export default function OrderPage({ namespace, name, tab }: { namespace: string;
           </Link>
         </Empty>
       )}
-      {topic.problem && order && <Notice>{topic.problem.message}: this page shows what it was at last.</Notice>}
+      {topic.problem && order && (
+        <Notice>{topic.problem.message}: this page shows what it was at last.</Notice>
+      )}
       {!topic.isReady && <Pending topic={topic} />}
       {order && (
         <>

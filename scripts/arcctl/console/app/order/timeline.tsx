@@ -16,15 +16,26 @@ export function Timeline({ events }: { events: readonly EventRow[] }) {
   const found = useMemo(() => {
     const wanted = text.toLowerCase();
     return events
-      .filter((event) => (only !== 'warnings' || event.isWarning) && `${event.reason} ${event.name} ${event.message}`.toLowerCase().includes(wanted))
+      .filter(
+        (event) =>
+          (only !== 'warnings' || event.isWarning) &&
+          `${event.reason} ${event.name} ${event.message}`.toLowerCase().includes(wanted),
+      )
       .toSorted((a, b) => (a.at < b.at ? 1 : -1));
   }, [events, text, only]);
-  const days = Map.groupBy(found.slice(0, mostShown), ({ at }) => new Date(at).toLocaleDateString(undefined, { dateStyle: 'full' }));
+  const days = Map.groupBy(found.slice(0, mostShown), ({ at }) =>
+    new Date(at).toLocaleDateString(undefined, { dateStyle: 'full' }),
+  );
   return (
     <>
       <div className="filters">
         <FilterField label="Filter the timeline" value={text} onChange={(q) => setQuery({ q })} />
-        <button type="button" className="toggle" aria-pressed={only === 'warnings'} onClick={() => setQuery({ only: only === 'warnings' ? '' : 'warnings' })}>
+        <button
+          type="button"
+          className="toggle"
+          aria-pressed={only === 'warnings'}
+          onClick={() => setQuery({ only: only === 'warnings' ? '' : 'warnings' })}
+        >
           <CircleAlert size={13} className="tone-warn" aria-hidden />
           Warnings
           <span className="count">{events.filter(({ isWarning }) => isWarning).length}</span>
@@ -45,7 +56,9 @@ export function Timeline({ events }: { events: readonly EventRow[] }) {
               </ol>
             </section>
           ))}
-          {found.length > mostShown && <p className="quiet">and {found.length - mostShown} earlier: filter to see them</p>}
+          {found.length > mostShown && (
+            <p className="quiet">and {found.length - mostShown} earlier: filter to see them</p>
+          )}
         </section>
       )}
     </>
@@ -59,7 +72,13 @@ function Entry({ event: { at, isWarning, reason, message, kind, name, count } }:
       <time className="figures" dateTime={at} title={atMs === undefined ? '' : exactText(atMs)}>
         {atMs === undefined ? '' : secondText(atMs)}
       </time>
-      <span className="moment-mark">{isWarning ? <CircleAlert size={14} className="tone-warn" aria-label="Warning" /> : <Dot size={14} aria-hidden />}</span>
+      <span className="moment-mark">
+        {isWarning ? (
+          <CircleAlert size={14} className="tone-warn" aria-label="Warning" />
+        ) : (
+          <Dot size={14} aria-hidden />
+        )}
+      </span>
       <div>
         <p>
           <strong>{reason}</strong>

@@ -11,7 +11,8 @@ export function useDragging(view: RefObject<HTMLElement | null>): boolean {
       if (event.button !== 0 || event.pointerType === 'touch' || isOnButton) return;
       setDragged(true);
       const from = { x: event.clientX + current.scrollLeft, y: event.clientY + current.scrollTop };
-      const onMove = ({ clientX, clientY }: PointerEvent) => current.scrollTo(from.x - clientX, from.y - clientY);
+      const onMove = ({ clientX, clientY }: PointerEvent) =>
+        current.scrollTo(from.x - clientX, from.y - clientY);
       const onUp = () => {
         setDragged(false);
         removeEventListener('pointermove', onMove);

@@ -18,9 +18,15 @@ export function useFollow(path: string): Followed {
     let count = 0;
     const source = new EventSource(path);
     source.onopen = () => setFollowed({ lines: [], state: 'Live', problem: '' });
-    source.onerror = () => setFollowed((before) => ({ ...before, state: source.readyState === EventSource.CLOSED ? 'Ended' : 'Reconnecting' }));
+    source.onerror = () =>
+      setFollowed((before) => ({
+        ...before,
+        state: source.readyState === EventSource.CLOSED ? 'Ended' : 'Reconnecting',
+      }));
     source.addEventListener('lines', ({ data }) => {
-      const some = (JSON.parse(data) as LogLine[]).map(({ artifact, text }) => readLine(count++, artifact, text));
+      const some = (JSON.parse(data) as LogLine[]).map(({ artifact, text }) =>
+        readLine(count++, artifact, text),
+      );
       setFollowed((before) => ({ ...before, lines: [...before.lines, ...some].slice(-mostLines) }));
     });
     source.addEventListener('refused', ({ data }) => {

@@ -23,7 +23,10 @@ export function Versions({ order, artifact }: VersionsProps) {
   if (artifact.versions.length === 0) return null;
   const rollBack = async ({ name, revision }: VersionRow) => {
     try {
-      await send(`/api/orders/${order.namespace}/${order.name}/rollback`, { index: artifact.index, version: name });
+      await send(`/api/orders/${order.namespace}/${order.name}/rollback`, {
+        index: artifact.index,
+        version: name,
+      });
       sayDone(`${artifact.name}: set back to revision ${revision}`);
     } catch (caught) {
       sayFailed('The Order was not changed', caught);
@@ -63,7 +66,9 @@ export function Versions({ order, artifact }: VersionsProps) {
                 </>
               )}
             </div>
-            {compared === version.name && current && <Diff namespace={order.namespace} name={order.name} from={version.name} to={current.name} />}
+            {compared === version.name && current && (
+              <Diff namespace={order.namespace} name={order.name} from={version.name} to={current.name} />
+            )}
           </li>
         ))}
       </ol>
@@ -83,10 +88,13 @@ export function Versions({ order, artifact }: VersionsProps) {
 const marks = { same: ' ', added: '+', removed: '-' } as const;
 
 function Diff({ namespace, name, from, to }: { namespace: string; name: string; from: string; to: string }) {
-  const { value, problem } = useRead<{ lines: DiffLine[] }>(`/api/orders/${namespace}/${name}/diff?from=${from}&to=${to}`);
+  const { value, problem } = useRead<{ lines: DiffLine[] }>(
+    `/api/orders/${namespace}/${name}/diff?from=${from}&to=${to}`,
+  );
   if (problem) return <Notice>{messageOf(problem)}</Notice>;
   if (!value) return <Loading lines={3} />;
-  if (value.lines.every(({ kind }) => kind === 'same')) return <p className="quiet">Both were made of the same: it ran again by force, or was found again.</p>;
+  if (value.lines.every(({ kind }) => kind === 'same'))
+    return <p className="quiet">Both were made of the same: it ran again by force, or was found again.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
     <section className="diff" tabIndex={0} aria-label="From this version to the one in force">

@@ -25,13 +25,16 @@ const atOnce = 4;
 export function BulkActions({ chosen, onDone }: { chosen: readonly OrderRow[]; onDone(): void }) {
   const [asked, setAsked] = useState<ActionLook>();
   if (chosen.length === 0) return null;
-  const offered = actionLooks.map((look) => ({ look, rows: suitable(look.name, chosen) })).filter(({ rows }) => rows.length > 0);
+  const offered = actionLooks
+    .map((look) => ({ look, rows: suitable(look.name, chosen) }))
+    .filter(({ rows }) => rows.length > 0);
   const wanted = offered.find(({ look }) => look === asked);
   const run = async () => {
     if (!wanted) return;
     const { look, rows } = wanted;
     const failed = await actOnAll(rows, look.name);
-    if (failed.length < rows.length) sayDone(`${look.done}: ${countText(rows.length - failed.length, 'Order')}`);
+    if (failed.length < rows.length)
+      sayDone(`${look.done}: ${countText(rows.length - failed.length, 'Order')}`);
     const [first] = failed;
     if (first) sayFailed(`${look.label} failed for ${countText(failed.length, 'Order')}`, first);
     onDone();
@@ -42,7 +45,12 @@ export function BulkActions({ chosen, onDone }: { chosen: readonly OrderRow[]; o
       {offered.map(({ look, rows }) => {
         const { name, label, icon: Icon, isDangerous } = look;
         return (
-          <button key={name} type="button" className={`button${isDangerous ? ' danger-quiet' : ''}`} onClick={() => setAsked(look)}>
+          <button
+            key={name}
+            type="button"
+            className={`button${isDangerous ? ' danger-quiet' : ''}`}
+            onClick={() => setAsked(look)}
+          >
             <Icon size={14} aria-hidden />
             {label} {rows.length < chosen.length && <span className="count">{rows.length}</span>}
           </button>
@@ -73,7 +81,8 @@ async function actOnAll(rows: readonly OrderRow[], action: string): Promise<unkn
   const waiting = [...rows];
   const failed: unknown[] = [];
   const work = async () => {
-    for (let row = waiting.shift(); row; row = waiting.shift()) await act(row, action).catch((caught: unknown) => failed.push(caught));
+    for (let row = waiting.shift(); row; row = waiting.shift())
+      await act(row, action).catch((caught: unknown) => failed.push(caught));
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return failed;

@@ -19,17 +19,29 @@ export default function DoctorPage() {
   const known = [...new Set(rowsOf<OrderRow>(topic, 'orders').map((row) => row.namespace))].sort();
   const namespace = query.get('namespace') || known[0] || 'default';
   const path = `/api/doctor?namespace=${encodeURIComponent(namespace)}`;
-  const { value, problem, isLoading, reload } = useRead<{ findings: Finding[] }>(topic.isReady || topic.problem ? path : undefined);
-  const findings = (value?.findings ?? []).toSorted((a, b) => states.indexOf(a.state) - states.indexOf(b.state));
+  const { value, problem, isLoading, reload } = useRead<{ findings: Finding[] }>(
+    topic.isReady || topic.problem ? path : undefined,
+  );
+  const findings = (value?.findings ?? []).toSorted(
+    (a, b) => states.indexOf(a.state) - states.indexOf(b.state),
+  );
   const wrong = findings.filter(({ state }) => state === 'bad').length;
-  const text = isLoading || !value ? 'Checking' : wrong === 0 ? 'Everything that Orders need is there' : `${countText(wrong, 'thing')} to mend`;
+  const text =
+    isLoading || !value
+      ? 'Checking'
+      : wrong === 0
+        ? 'Everything that Orders need is there'
+        : `${countText(wrong, 'thing')} to mend`;
   return (
     <div className="page">
       <PageHead title="Doctor" text={text}>
         <Pick
           label="Namespace"
           value={namespace}
-          choices={[...new Set([...known, namespace])].map((value) => ({ value, label: `Namespace ${value}` }))}
+          choices={[...new Set([...known, namespace])].map((value) => ({
+            value,
+            label: `Namespace ${value}`,
+          }))}
           onChange={(value) => setQuery({ namespace: value })}
         />
         <button type="button" className="button primary" onClick={reload} disabled={isLoading}>

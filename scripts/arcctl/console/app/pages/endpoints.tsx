@@ -18,19 +18,34 @@ export default function EndpointsPage() {
   const topic = useTopic('endpoints');
   const [query, setQuery] = useQuery();
   const all = rowsOf<EndpointRow>(topic, 'endpoints');
-  const [text, state, open] = ['q', 'state', 'open'].map((name) => query.get(name) ?? '') as [string, string, string];
-  const others = useMemo(() => all.filter(({ namespace, name, url }) => `${namespace}/${name} ${url}`.includes(text)), [all, text]);
+  const [text, state, open] = ['q', 'state', 'open'].map((name) => query.get(name) ?? '') as [
+    string,
+    string,
+    string,
+  ];
+  const others = useMemo(
+    () => all.filter(({ namespace, name, url }) => `${namespace}/${name} ${url}`.includes(text)),
+    [all, text],
+  );
   const states = state.split(',').filter(Boolean);
   const found = states.length === 0 ? others : others.filter((row) => states.includes(row.state));
   const chosen = all.find(({ id }) => id === open);
-  const events = rowsOf<EventRow>(topic, 'events').filter(({ namespace, name }) => namespace === chosen?.namespace && name === chosen.name);
+  const events = rowsOf<EventRow>(topic, 'events').filter(
+    ({ namespace, name }) => namespace === chosen?.namespace && name === chosen.name,
+  );
   return (
     <div className="page fills">
       <PageHead title="Endpoints" text={topic.isReady && countText(all.length, 'Endpoint')} />
       {topic.problem && <Notice>{topic.problem.message}</Notice>}
       <div className="filters">
         <FilterField label="Filter by name or address" value={text} onChange={(q) => setQuery({ q })} />
-        <PhaseFilter label="State" counts={countsOf(others.map((row) => row.state))} chosen={state} onChange={(value) => setQuery({ state: value })} names={stateNames} />
+        <PhaseFilter
+          label="State"
+          counts={countsOf(others.map((row) => row.state))}
+          chosen={state}
+          onChange={(value) => setQuery({ state: value })}
+          names={stateNames}
+        />
       </div>
       {topic.isReady ? (
         <Grid
@@ -106,7 +121,14 @@ const columns: readonly Column<EndpointRow>[] = [
       </span>
     ),
   },
-  { id: 'usage', head: 'Use', width: '92px', from: 1300, cell: ({ usage }) => usageText(usage), order: ({ usage }) => usage },
+  {
+    id: 'usage',
+    head: 'Use',
+    width: '92px',
+    from: 1300,
+    cell: ({ usage }) => usageText(usage),
+    order: ({ usage }) => usage,
+  },
   {
     id: 'users',
     head: 'Orders',
@@ -122,9 +144,18 @@ const columns: readonly Column<EndpointRow>[] = [
     width: '86px',
     from: 1300,
     isFigure: true,
-    cell: ({ inFlight, maxInFlight }) => (maxInFlight === null ? <span className="quiet">–</span> : `${inFlight}/${maxInFlight}`),
+    cell: ({ inFlight, maxInFlight }) =>
+      maxInFlight === null ? <span className="quiet">–</span> : `${inFlight}/${maxInFlight}`,
   },
-  { id: 'probe', head: 'Probed', width: '84px', from: 520, isFigure: true, cell: ({ lastProbe }) => <Ago at={lastProbe} />, order: ({ lastProbe }) => lastProbe },
+  {
+    id: 'probe',
+    head: 'Probed',
+    width: '84px',
+    from: 520,
+    isFigure: true,
+    cell: ({ lastProbe }) => <Ago at={lastProbe} />,
+    order: ({ lastProbe }) => lastProbe,
+  },
 ];
 
 function usageText(usage: string): string {
@@ -132,7 +163,19 @@ function usageText(usage: string): string {
 }
 
 function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly EventRow[] }) {
-  const { state, url, type, usage, conditions, usedBy, users, namespace, allowedTypes, policy, hasCredentials } = endpoint;
+  const {
+    state,
+    url,
+    type,
+    usage,
+    conditions,
+    usedBy,
+    users,
+    namespace,
+    allowedTypes,
+    policy,
+    hasCredentials,
+  } = endpoint;
   return (
     <>
       <div className="sheet-top">
@@ -173,7 +216,10 @@ function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly
               <PhaseIcon phase={conditionPhase(condition.type, condition.status)} />
               <div>
                 <p>
-                  <strong>{condition.type}</strong>: {condition.status} · {condition.reason} <small>since <Ago at={condition.since} /></small>
+                  <strong>{condition.type}</strong>: {condition.status} · {condition.reason}{' '}
+                  <small>
+                    since <Ago at={condition.since} />
+                  </small>
                 </p>
                 <p className="moment-text">{condition.message}</p>
               </div>
@@ -183,14 +229,20 @@ function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly
       </section>
       <section aria-labelledby="history-head">
         <h3 id="history-head">Probe history</h3>
-        {events.length === 0 && <p className="quiet">No Events: nothing has changed within the hour that a cluster keeps them.</p>}
+        {events.length === 0 && (
+          <p className="quiet">No Events: nothing has changed within the hour that a cluster keeps them.</p>
+        )}
         <ul className="conditions">
           {events.map((event) => (
             <li key={event.id}>
               <PhaseIcon phase={event.isWarning ? 'warn' : 'ok'} />
               <div>
                 <p>
-                  <strong>{event.reason}</strong> {event.count > 1 && <span className="count">{event.count}×</span>} <small><Ago at={event.at} /></small>
+                  <strong>{event.reason}</strong>{' '}
+                  {event.count > 1 && <span className="count">{event.count}×</span>}{' '}
+                  <small>
+                    <Ago at={event.at} />
+                  </small>
                 </p>
                 <p className="moment-text">{event.message}</p>
               </div>

@@ -20,7 +20,9 @@ export default function EventsPage() {
   const found = useMemo(() => {
     const wanted = text.toLowerCase();
     return all.filter(
-      (event) => (only !== 'warnings' || event.isWarning) && `${event.reason} ${event.namespace}/${event.name} ${event.message}`.toLowerCase().includes(wanted),
+      (event) =>
+        (only !== 'warnings' || event.isWarning) &&
+        `${event.reason} ${event.namespace}/${event.name} ${event.message}`.toLowerCase().includes(wanted),
     );
   }, [all, text, only]);
   return (
@@ -28,8 +30,17 @@ export default function EventsPage() {
       <PageHead title="Events" text={topic.isReady && countText(found.length, 'Event')} />
       {topic.problem && <Notice>{topic.problem.message}</Notice>}
       <div className="filters">
-        <FilterField label="Filter by object, reason or message" value={text} onChange={(q) => setQuery({ q })} />
-        <button type="button" className="toggle" aria-pressed={only === 'warnings'} onClick={() => setQuery({ only: only === 'warnings' ? '' : 'warnings' })}>
+        <FilterField
+          label="Filter by object, reason or message"
+          value={text}
+          onChange={(q) => setQuery({ q })}
+        />
+        <button
+          type="button"
+          className="toggle"
+          aria-pressed={only === 'warnings'}
+          onClick={() => setQuery({ only: only === 'warnings' ? '' : 'warnings' })}
+        >
           <CircleAlert size={13} className="tone-warn" aria-hidden />
           Warnings
           <span className="count">{all.filter(({ isWarning }) => isWarning).length}</span>
@@ -43,7 +54,11 @@ export default function EventsPage() {
           keyOf={({ id }) => id}
           sorting={sortingOf(query.get('sort'), '-at')}
           onSort={(sorting) => setQuery({ sort: sortingText(sorting) })}
-          empty={<Empty icon={<Activity size={26} aria-hidden />} title="No Events found">A cluster keeps them for an hour.</Empty>}
+          empty={
+            <Empty icon={<Activity size={26} aria-hidden />} title="No Events found">
+              A cluster keeps them for an hour.
+            </Empty>
+          }
         />
       ) : (
         <Pending topic={topic} />
@@ -79,7 +94,32 @@ const columns: readonly Column<EventRow>[] = [
     ),
     order: ({ namespace, name }) => `${namespace}/${name}`,
   },
-  { id: 'message', head: 'Message', width: 'minmax(160px, 4fr)', from: 760, cell: ({ message }) => <span className="cut" title={message}>{message}</span> },
-  { id: 'component', head: 'By', width: 'minmax(80px, 0.8fr)', from: 1300, cell: ({ component }) => <span className="cut quiet">{component}</span>, order: ({ component }) => component },
-  { id: 'at', head: 'When', width: '84px', from: 520, isFigure: true, cell: ({ at }) => <Ago at={at} />, order: ({ at }) => at },
+  {
+    id: 'message',
+    head: 'Message',
+    width: 'minmax(160px, 4fr)',
+    from: 760,
+    cell: ({ message }) => (
+      <span className="cut" title={message}>
+        {message}
+      </span>
+    ),
+  },
+  {
+    id: 'component',
+    head: 'By',
+    width: 'minmax(80px, 0.8fr)',
+    from: 1300,
+    cell: ({ component }) => <span className="cut quiet">{component}</span>,
+    order: ({ component }) => component,
+  },
+  {
+    id: 'at',
+    head: 'When',
+    width: '84px',
+    from: 520,
+    isFigure: true,
+    cell: ({ at }) => <Ago at={at} />,
+    order: ({ at }) => at,
+  },
 ];

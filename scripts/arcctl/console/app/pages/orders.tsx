@@ -6,9 +6,9 @@ import { countText } from '../data/format.ts';
 import { rowsOf, useTopic } from '../data/topic.ts';
 import { sortingOf, sortingText, useQuery } from '../data/use-search.ts';
 import { useStored } from '../data/use-stored.ts';
+import { Sheet } from '../parts/dialog.tsx';
 import { countsOf, FilterField, PhaseFilter } from '../parts/filters.tsx';
 import { type Column, Grid } from '../parts/grid.tsx';
-import { Sheet } from '../parts/dialog.tsx';
 import { ActionMenu } from '../parts/menu.tsx';
 import { Chip, Phase } from '../parts/phase.tsx';
 import { CountBar } from '../parts/progress.tsx';
@@ -23,8 +23,13 @@ export function OrdersPage() {
   const [query, setQuery] = useQuery();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const all = rowsOf<OrderRow>(topic, 'orders');
-  const [text, namespace, phase, view] = ['q', 'namespace', 'phase', 'view'].map((name) => query.get(name) ?? '') as [string, string, string, string];
-  const others = useMemo(() => all.filter((row) => fits(row, { text, namespace, view })), [all, text, namespace, view]);
+  const [text, namespace, phase, view] = ['q', 'namespace', 'phase', 'view'].map(
+    (name) => query.get(name) ?? '',
+  ) as [string, string, string, string];
+  const others = useMemo(
+    () => all.filter((row) => fits(row, { text, namespace, view })),
+    [all, text, namespace, view],
+  );
   const phases = phase.split(',').filter(Boolean);
   const found = phases.length === 0 ? others : others.filter((row) => phases.includes(row.phase));
   const namespaces = useMemo(() => [...new Set(all.map((row) => row.namespace))].sort(), [all]);
@@ -45,11 +50,21 @@ export function OrdersPage() {
           <Pick
             label="Namespace"
             value={namespace}
-            choices={[{ value: '', label: 'All namespaces' }, ...[...new Set([...namespaces, namespace])].filter(Boolean).map((value) => ({ value, label: value }))]}
+            choices={[
+              { value: '', label: 'All namespaces' },
+              ...[...new Set([...namespaces, namespace])]
+                .filter(Boolean)
+                .map((value) => ({ value, label: value })),
+            ]}
             onChange={(value) => setQuery({ namespace: value })}
           />
         )}
-        <PhaseFilter label="Phase" counts={countsOf(others.map((row) => row.phase))} chosen={phase} onChange={(value) => setQuery({ phase: value })} />
+        <PhaseFilter
+          label="Phase"
+          counts={countsOf(others.map((row) => row.phase))}
+          chosen={phase}
+          onChange={(value) => setQuery({ phase: value })}
+        />
         {view === 'person' && (
           <button type="button" className="toggle" aria-pressed="true" onClick={() => setQuery({ view: '' })}>
             Needs a person
@@ -71,13 +86,20 @@ export function OrdersPage() {
           selected={selected}
           onSelect={setSelected}
           empty={
-            <Empty icon={<Package size={26} aria-hidden />} title={all.length === 0 ? 'No Orders yet' : 'No Orders found'}>
+            <Empty
+              icon={<Package size={26} aria-hidden />}
+              title={all.length === 0 ? 'No Orders yet' : 'No Orders found'}
+            >
               {all.length === 0 ? (
                 <Link href="/new" className="button">
                   Make the first
                 </Link>
               ) : (
-                <button type="button" className="button" onClick={() => setQuery({ q: '', namespace: '', phase: '', view: '' })}>
+                <button
+                  type="button"
+                  className="button"
+                  onClick={() => setQuery({ q: '', namespace: '', phase: '', view: '' })}
+                >
                   Clear the filters
                 </button>
               )}
@@ -94,7 +116,10 @@ function summaryOf(found: number, all: number): string {
   return found === all ? countText(all, 'Order') : `${found.toLocaleString()} of ${countText(all, 'Order')}`;
 }
 
-function fits(row: OrderRow, { text, namespace, view }: { text: string; namespace: string; view: string }): boolean {
+function fits(
+  row: OrderRow,
+  { text, namespace, view }: { text: string; namespace: string; view: string },
+): boolean {
   if (namespace !== '' && row.namespace !== namespace) return false;
   if (view === 'person' && !row.needsPerson) return false;
   return text === '' || `${row.namespace}/${row.name}`.includes(text.toLowerCase());
@@ -113,7 +138,13 @@ const columns: readonly Column<OrderRow>[] = [
     ),
     order: ({ name }) => name,
   },
-  { id: 'phase', head: 'Phase', width: '128px', cell: ({ phase }) => <Phase phase={phase} />, order: ({ phase }) => phase },
+  {
+    id: 'phase',
+    head: 'Phase',
+    width: '128px',
+    cell: ({ phase }) => <Phase phase={phase} />,
+    order: ({ phase }) => phase,
+  },
   {
     id: 'artifacts',
     head: 'Artifacts',
@@ -147,7 +178,14 @@ const columns: readonly Column<OrderRow>[] = [
       </span>
     ),
   },
-  { id: 'types', head: 'Types', width: 'minmax(80px, 0.7fr)', from: 1500, cell: ({ types }) => <span className="cut">{types.join(', ')}</span>, order: ({ types }) => types.join() },
+  {
+    id: 'types',
+    head: 'Types',
+    width: 'minmax(80px, 0.7fr)',
+    from: 1500,
+    cell: ({ types }) => <span className="cut">{types.join(', ')}</span>,
+    order: ({ types }) => types.join(),
+  },
   {
     id: 'duration',
     head: 'Duration',
@@ -156,7 +194,15 @@ const columns: readonly Column<OrderRow>[] = [
     isFigure: true,
     cell: ({ started, completed }) => <Duration from={started} to={completed} />,
   },
-  { id: 'created', head: 'Created', width: '84px', from: 520, isFigure: true, cell: ({ created }) => <Ago at={created} />, order: ({ created }) => created },
+  {
+    id: 'created',
+    head: 'Created',
+    width: '84px',
+    from: 520,
+    isFigure: true,
+    cell: ({ created }) => <Ago at={created} />,
+    order: ({ created }) => created,
+  },
 ];
 
 interface SavedView {
@@ -182,7 +228,8 @@ function SavedViews() {
   const [isNaming, setNaming] = useState(false);
   const save = (name: string) => {
     setNaming(false);
-    if (name !== '') setSaved([...saved.filter((view) => view.name !== name), { name, search: `?${current}` }]);
+    if (name !== '')
+      setSaved([...saved.filter((view) => view.name !== name), { name, search: `?${current}` }]);
   };
   const entry = ({ name, search }: SavedView) => ({
     label: name,
@@ -193,47 +240,54 @@ function SavedViews() {
   const isSaved = saved.find(({ search }) => search === `?${current}`);
   return (
     <>
-    <Sheet title="Save these filters" isOpen={isNaming} onClose={() => setNaming(false)} shape="middle">
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save(String(new FormData(event.currentTarget).get('name') ?? '').trim());
-        }}
-      >
-        <div className="form-field">
-          <label htmlFor="view-name">Name of this view</label>
-          <input id="view-name" name="name" className="input" maxLength={60} required autoComplete="off" />
-        </div>
-        <button type="submit" className="button primary">
-          Save
-        </button>
-      </form>
-    </Sheet>
-    <ActionMenu
-      trigger={
-        <button type="button" className="button">
-          <Bookmark size={14} aria-hidden />
-          Views
-        </button>
-      }
-      groups={[
-        ready.map(entry),
-        saved.map(entry),
-        current === '' || isSaved ? [] : [{ label: 'Save these filters…', icon: <BookmarkPlus size={14} aria-hidden />, onSelect: () => setNaming(true) }],
-        isSaved
-          ? [
-              {
-                label: `Forget ${isSaved.name}`,
-                icon: <Trash2 size={14} aria-hidden />,
-                isDangerous: true,
-                onSelect: () => setSaved(saved.filter((view) => view !== isSaved)),
-              },
-            ]
-          : [],
-      ]}
-    />
+      <Sheet title="Save these filters" isOpen={isNaming} onClose={() => setNaming(false)} shape="middle">
+        <form
+          className="form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            save(String(new FormData(event.currentTarget).get('name') ?? '').trim());
+          }}
+        >
+          <div className="form-field">
+            <label htmlFor="view-name">Name of this view</label>
+            <input id="view-name" name="name" className="input" maxLength={60} required autoComplete="off" />
+          </div>
+          <button type="submit" className="button primary">
+            Save
+          </button>
+        </form>
+      </Sheet>
+      <ActionMenu
+        trigger={
+          <button type="button" className="button">
+            <Bookmark size={14} aria-hidden />
+            Views
+          </button>
+        }
+        groups={[
+          ready.map(entry),
+          saved.map(entry),
+          current === '' || isSaved
+            ? []
+            : [
+                {
+                  label: 'Save these filters…',
+                  icon: <BookmarkPlus size={14} aria-hidden />,
+                  onSelect: () => setNaming(true),
+                },
+              ],
+          isSaved
+            ? [
+                {
+                  label: `Forget ${isSaved.name}`,
+                  icon: <Trash2 size={14} aria-hidden />,
+                  isDangerous: true,
+                  onSelect: () => setSaved(saved.filter((view) => view !== isSaved)),
+                },
+              ]
+            : [],
+        ]}
+      />
     </>
   );
 }
-

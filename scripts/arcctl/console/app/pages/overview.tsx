@@ -1,9 +1,18 @@
-import { CircleCheck, CirclePlay, CircleX, type LucideIcon, Network, Package, Plus, UserRound } from 'lucide-react';
+import {
+  CircleCheck,
+  CirclePlay,
+  CircleX,
+  type LucideIcon,
+  Network,
+  Package,
+  Plus,
+  UserRound,
+} from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { EndpointRow, Minute, OrderRow } from '../../api.ts';
 import { countText } from '../data/format.ts';
-import { rowsOf, useTopic, valueOf } from '../data/topic.ts';
+import { rowsOf, useTopic, valueIn } from '../data/topic.ts';
 import { Throughput } from '../parts/chart.tsx';
 import { Phase, PhaseIcon, type Tone } from '../parts/phase.tsx';
 import { CountBar } from '../parts/progress.tsx';
@@ -24,11 +33,14 @@ interface Totals {
 /** What runs, what failed today, what waits for a person, and what has moved. */
 export function OverviewPage() {
   const topic = useTopic('overview');
-  const totals = valueOf<Totals>(topic, 'totals');
-  const minutes = valueOf<readonly Minute[]>(topic, 'minutes') ?? [];
+  const totals = valueIn<Totals>(topic, 'totals');
+  const minutes = valueIn<readonly Minute[]>(topic, 'minutes') ?? [];
   return (
     <div className="page">
-      <PageHead title="Overview" text={totals && `${countText(totals.orders, 'Order')}, ${countText(totals.endpoints, 'Endpoint')}`}>
+      <PageHead
+        title="Overview"
+        text={totals && `${countText(totals.orders, 'Order')}, ${countText(totals.endpoints, 'Endpoint')}`}
+      >
         <Link href="/new" className="button primary">
           <Plus size={15} aria-hidden />
           New Order
@@ -58,7 +70,13 @@ export function OverviewPage() {
               icon={<CirclePlay size={20} aria-hidden />}
               noteOf={({ counts }) => `${counts.succeeded} of ${counts.total}`}
             />
-            <Orders head="Latest" rows={rowsOf<OrderRow>(topic, 'recent')} none="No Orders yet." icon={<Package size={20} aria-hidden />} noteOf={whyOf} />
+            <Orders
+              head="Latest"
+              rows={rowsOf<OrderRow>(topic, 'recent')}
+              none="No Orders yet."
+              icon={<Package size={20} aria-hidden />}
+              noteOf={whyOf}
+            />
           </div>
           <Broken rows={rowsOf<EndpointRow>(topic, 'broken')} />
         </>
@@ -77,10 +95,38 @@ function whyOf({ message, waits, counts }: OrderRow): string {
 function Tiles({ totals }: { totals: Totals }) {
   return (
     <ul className="tiles">
-      <Tile href="/orders?phase=Running" icon={CirclePlay} tone="busy" count={totals.running} name="Running" note={countText(totals.artifactsRunning, 'artifact')} />
-      <Tile href="/orders?phase=Failed" icon={CircleX} tone="bad" count={totals.failed} name="Failed" note="in the last 24 hours" />
-      <Tile href="/orders?view=person" icon={UserRound} tone="warn" count={totals.waiting} name="Waiting for a person" note="beside what failed" />
-      <Tile href="/orders?phase=Succeeded" icon={CircleCheck} tone="good" count={totals.succeeded} name="Succeeded" note="in the last 24 hours" />
+      <Tile
+        href="/orders?phase=Running"
+        icon={CirclePlay}
+        tone="busy"
+        count={totals.running}
+        name="Running"
+        note={countText(totals.artifactsRunning, 'artifact')}
+      />
+      <Tile
+        href="/orders?phase=Failed"
+        icon={CircleX}
+        tone="bad"
+        count={totals.failed}
+        name="Failed"
+        note="in the last 24 hours"
+      />
+      <Tile
+        href="/orders?view=person"
+        icon={UserRound}
+        tone="warn"
+        count={totals.waiting}
+        name="Waiting for a person"
+        note="beside what failed"
+      />
+      <Tile
+        href="/orders?phase=Succeeded"
+        icon={CircleCheck}
+        tone="good"
+        count={totals.succeeded}
+        name="Succeeded"
+        note="in the last 24 hours"
+      />
       <Tile
         href="/endpoints"
         icon={Network}
@@ -110,7 +156,9 @@ function Tile({ href, icon: Icon, tone, count, name, note }: TileProps) {
           <Icon size={15} className={count > 0 ? `tone-${tone}` : 'quiet'} aria-hidden />
           {name}
         </span>
-        <span className={`tile-count${count > 0 && tone === 'bad' ? ' tone-bad' : ''}`}>{count.toLocaleString()}</span>
+        <span className={`tile-count${count > 0 && tone === 'bad' ? ' tone-bad' : ''}`}>
+          {count.toLocaleString()}
+        </span>
         <span className="tile-note">{note}</span>
       </Link>
     </li>
@@ -187,7 +235,9 @@ function Broken({ rows }: { rows: readonly EndpointRow[] }) {
                   {namespace} · {url}
                 </small>
               </span>
-              <span className="line-note grows">{conditions.find(({ type }) => type === 'Ready')?.message}</span>
+              <span className="line-note grows">
+                {conditions.find(({ type }) => type === 'Ready')?.message}
+              </span>
             </Link>
           </li>
         ))}
@@ -199,7 +249,10 @@ function Broken({ rows }: { rows: readonly EndpointRow[] }) {
 function Welcome() {
   return (
     <Empty icon={<Package size={28} aria-hidden />} title="Nothing is here yet">
-      <p>An Order says which artifacts to move, from which Endpoint to which. Make Endpoints first, then an Order.</p>
+      <p>
+        An Order says which artifacts to move, from which Endpoint to which. Make Endpoints first, then an
+        Order.
+      </p>
       <p>
         <code>npm start -- --with-registry</code> brings two registries to try it with.
       </p>

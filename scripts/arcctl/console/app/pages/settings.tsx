@@ -12,15 +12,35 @@ export default function SettingsPage() {
   const { value, problem } = useRead<Settings>('/api/settings', 15_000);
   const [text, setText] = useState('');
   const [isSetOnly, setSetOnly] = useState(false);
-  const found = (value?.rows ?? []).filter((row) => (!isSetOnly || row.value !== '') && `${row.id} ${row.what}`.toLowerCase().includes(text.toLowerCase()));
-  const groups = [...Map.groupBy(found, ({ id, what }) => (what === '' ? 'Not known' : (headings[id.split('.')[0] ?? ''] ?? 'Others')))];
+  const found = (value?.rows ?? []).filter(
+    (row) =>
+      (!isSetOnly || row.value !== '') && `${row.id} ${row.what}`.toLowerCase().includes(text.toLowerCase()),
+  );
+  const groups = [
+    ...Map.groupBy(found, ({ id, what }) =>
+      what === '' ? 'Not known' : (headings[id.split('.')[0] ?? ''] ?? 'Others'),
+    ),
+  ];
   return (
     <div className="page">
-      <PageHead title="Settings" text={<>The ConfigMap <code>arc-settings</code> in <code>arc-system</code>, to read. <code>kubectl edit</code> changes it.</>} />
+      <PageHead
+        title="Settings"
+        text={
+          <>
+            The ConfigMap <code>arc-settings</code> in <code>arc-system</code>, to read.{' '}
+            <code>kubectl edit</code> changes it.
+          </>
+        }
+      />
       {(problem || value?.problem) && <Notice>{problem || value?.problem}</Notice>}
       <div className="filters">
         <FilterField label="Filter settings" value={text} onChange={setText} />
-        <button type="button" className="toggle" aria-pressed={isSetOnly} onClick={() => setSetOnly(!isSetOnly)}>
+        <button
+          type="button"
+          className="toggle"
+          aria-pressed={isSetOnly}
+          onClick={() => setSetOnly(!isSetOnly)}
+        >
           Only what is set
         </button>
       </div>
@@ -41,7 +61,12 @@ export default function SettingsPage() {
   );
 }
 
-const headings: Readonly<Record<string, string>> = { defaults: 'Defaults', enforced: 'Enforced', limits: 'Limits', features: 'Features' };
+const headings: Readonly<Record<string, string>> = {
+  defaults: 'Defaults',
+  enforced: 'Enforced',
+  limits: 'Limits',
+  features: 'Features',
+};
 
 function Setting({ row: { id, value, unset, what, problem } }: { row: SettingRow }) {
   return (

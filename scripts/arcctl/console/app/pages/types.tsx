@@ -16,7 +16,10 @@ export default function TypesPage() {
   const all = rowsOf<TypeRow>(topic, 'types');
   const text = query.get('q') ?? '';
   const found = useMemo(
-    () => all.filter(({ name, namespace }) => `${namespace}/${name}`.includes(text)).toSorted((a, b) => (`${a.name}${a.namespace}` < `${b.name}${b.namespace}` ? -1 : 1)),
+    () =>
+      all
+        .filter(({ name, namespace }) => `${namespace}/${name}`.includes(text))
+        .toSorted((a, b) => (`${a.name}${a.namespace}` < `${b.name}${b.namespace}` ? -1 : 1)),
     [all, text],
   );
   return (
@@ -106,8 +109,13 @@ function Type({ type }: { type: TypeRow }) {
   );
 }
 
-function fieldsOf(schema: Record<string, unknown> | undefined): { field: string; text: string; isRequired: boolean }[] {
-  const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Record<string, { description?: string; type?: string }>; required?: string[] };
+function fieldsOf(
+  schema: Record<string, unknown> | undefined,
+): { field: string; text: string; isRequired: boolean }[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, { description?: string; type?: string }>;
+    required?: string[];
+  };
   return Object.entries(properties).map(([field, { description, type }]) => {
     return { field, text: description ?? type ?? '', isRequired: required.includes(field) };
   });

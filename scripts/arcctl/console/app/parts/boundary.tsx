@@ -3,7 +3,10 @@ import { Component, type ReactNode } from 'react';
 import { Empty } from './states.tsx';
 
 /** Shows what is around a page that cannot be drawn, and says so in its place. `of`: another one is tried anew. */
-export class Boundary extends Component<{ of: string; children: ReactNode }, { failed: string | undefined; of: string }> {
+export class Boundary extends Component<
+  { of: string; children: ReactNode },
+  { failed: string | undefined; of: string }
+> {
   override state = { failed: undefined, of: this.props.of };
 
   static getDerivedStateFromError(caught: unknown) {

@@ -11,7 +11,13 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   }, [isCopied]);
   const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
   return (
-    <button type="button" className="icon-button small" onClick={copy} title={`Copy ${what}`} aria-label={isCopied ? 'Copied' : `Copy ${what}`}>
+    <button
+      type="button"
+      className="icon-button small"
+      onClick={copy}
+      title={`Copy ${what}`}
+      aria-label={isCopied ? 'Copied' : `Copy ${what}`}
+    >
       {isCopied ? <Check size={13} className="tone-good" aria-hidden /> : <Copy size={13} aria-hidden />}
     </button>
   );

@@ -2,11 +2,26 @@ import { Search } from 'lucide-react';
 import { PhaseIcon } from './phase.tsx';
 
 /** A field that filters a list by a part of a text. */
-export function FilterField({ label, value, onChange }: { label: string; value: string; onChange(value: string): void }) {
+export function FilterField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange(value: string): void;
+}) {
   return (
     <label className="field search">
       <Search size={14} aria-hidden />
-      <input type="search" aria-label={label} placeholder={label} value={value} maxLength={253} onChange={(event) => onChange(event.target.value)} />
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        maxLength={253}
+        onChange={(event) => onChange(event.target.value)}
+      />
     </label>
   );
 }
@@ -33,7 +48,13 @@ export function PhaseFilter({ label, counts, chosen, onChange, names: called = {
   return (
     <fieldset className="toggles" aria-label={label}>
       {shown.map((name) => (
-        <button key={name} type="button" className="toggle" aria-pressed={names.has(name)} onClick={() => toggle(name)}>
+        <button
+          key={name}
+          type="button"
+          className="toggle"
+          aria-pressed={names.has(name)}
+          onClick={() => toggle(name)}
+        >
           <PhaseIcon phase={name} size={13} />
           {called[name] ?? name}
           <span className="count">{(counts.get(name) ?? 0).toLocaleString()}</span>
@@ -43,12 +64,29 @@ export function PhaseFilter({ label, counts, chosen, onChange, names: called = {
   );
 }
 
-const phaseOrder = ['broken', 'unknown', 'ready', 'Running', 'Failed', 'Error', 'Invalid', 'Pending', 'Queued', 'Active', 'Scheduled', 'Suspended', 'Succeeded', 'Cancelled', 'Stopped'];
+const phaseOrder = [
+  'broken',
+  'unknown',
+  'ready',
+  'Running',
+  'Failed',
+  'Error',
+  'Invalid',
+  'Pending',
+  'Queued',
+  'Active',
+  'Scheduled',
+  'Suspended',
+  'Succeeded',
+  'Cancelled',
+  'Stopped',
+];
 
 /** How many rows have each phase: what needs a look first. */
 export function countsOf(phases: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const phase of phases) counts.set(phase, (counts.get(phase) ?? 0) + 1);
-  const place = (phase: string) => (phaseOrder.indexOf(phase) + phaseOrder.length + 1) % (phaseOrder.length + 1);
+  const place = (phase: string) =>
+    (phaseOrder.indexOf(phase) + phaseOrder.length + 1) % (phaseOrder.length + 1);
   return new Map([...counts].sort(([a], [b]) => place(a) - place(b)));
 }

@@ -68,7 +68,9 @@ export function Grid<T>(props: GridProps<T>) {
     const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
     const isTyping = event.target instanceof HTMLInputElement && event.target.type !== 'checkbox';
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-    const current = Number((event.target as HTMLElement).closest('[data-index]')?.getAttribute('data-index') ?? -1);
+    const current = Number(
+      (event.target as HTMLElement).closest('[data-index]')?.getAttribute('data-index') ?? -1,
+    );
     if (event.key === 'x' && isSelectable && current >= 0) toggle(keyOf(sorted[current] as T));
     if (step === undefined || sorted.length === 0) return;
     event.preventDefault();
@@ -140,12 +142,21 @@ export function Grid<T>(props: GridProps<T>) {
                 {isSelectable && (
                   // biome-ignore lint/a11y/useSemanticElements: see above
                   <span role="cell" className="grid-cell">
-                    <input type="checkbox" aria-label={`Select ${id}`} checked={selected.has(id)} onChange={() => toggle(id)} />
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${id}`}
+                      checked={selected.has(id)}
+                      onChange={() => toggle(id)}
+                    />
                   </span>
                 )}
                 {shown.map((column, at) => (
                   // biome-ignore lint/a11y/useSemanticElements: see above
-                  <span role="cell" key={column.id} className={`grid-cell${column.isFigure ? ' figures' : ''}`}>
+                  <span
+                    role="cell"
+                    key={column.id}
+                    className={`grid-cell${column.isFigure ? ' figures' : ''}`}
+                  >
                     {at === 0 ? <RowLink {...props} row={row} column={column} /> : column.cell(row)}
                   </span>
                 ))}
@@ -173,7 +184,11 @@ function RowLink<T>({ row, column, linkOf, onOpen }: GridProps<T> & { row: T; co
   );
 }
 
-function Head<T>({ column, sorting, onSort }: { column: Column<T> } & Pick<GridProps<T>, 'sorting' | 'onSort'>) {
+function Head<T>({
+  column,
+  sorting,
+  onSort,
+}: { column: Column<T> } & Pick<GridProps<T>, 'sorting' | 'onSort'>) {
   const { id, head, order, isFigure } = column;
   const isSorted = sorting.id === id;
   const direction = isSorted ? (sorting.isDown ? 'descending' : 'ascending') : undefined;
@@ -182,9 +197,14 @@ function Head<T>({ column, sorting, onSort }: { column: Column<T> } & Pick<GridP
     // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
     <span role="columnheader" className={`grid-cell${isFigure ? ' figures' : ''}`} aria-sort={direction}>
       {order ? (
-        <button type="button" className="head-button" onClick={() => onSort({ id, isDown: isSorted && !sorting.isDown })}>
+        <button
+          type="button"
+          className="head-button"
+          onClick={() => onSort({ id, isDown: isSorted && !sorting.isDown })}
+        >
           {head}
-          {isSorted && (sorting.isDown ? <ArrowDown size={12} aria-hidden /> : <ArrowUp size={12} aria-hidden />)}
+          {isSorted &&
+            (sorting.isDown ? <ArrowDown size={12} aria-hidden /> : <ArrowUp size={12} aria-hidden />)}
         </button>
       ) : (
         head
@@ -193,7 +213,11 @@ function Head<T>({ column, sorting, onSort }: { column: Column<T> } & Pick<GridP
   );
 }
 
-function sortedBy<T>(rows: readonly T[], columns: readonly Column<T>[], { id, isDown }: Sorting): readonly T[] {
+function sortedBy<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  { id, isDown }: Sorting,
+): readonly T[] {
   const order = columns.find((column) => column.id === id)?.order;
   if (!order) return rows;
   const sign = isDown ? -1 : 1;

@@ -13,7 +13,13 @@ export interface MenuEntry {
 }
 
 /** A menu of groups: what is dangerous stands in a group of its own, the last one. */
-export function ActionMenu({ trigger, groups }: { trigger: ReactElement; groups: readonly (readonly MenuEntry[])[] }) {
+export function ActionMenu({
+  trigger,
+  groups,
+}: {
+  trigger: ReactElement;
+  groups: readonly (readonly MenuEntry[])[];
+}) {
   const filled = groups.filter((group) => group.length > 0);
   return (
     <Menu.Root>
@@ -25,7 +31,11 @@ export function ActionMenu({ trigger, groups }: { trigger: ReactElement; groups:
               <Menu.Group key={group[0]?.label} className="menu-group">
                 {index > 0 && <Menu.Separator className="menu-line" />}
                 {group.map(({ label, icon, hint, isDangerous, isChosen, onSelect }) => (
-                  <Menu.Item key={label} className={`menu-item${isDangerous ? ' danger' : ''}`} onClick={onSelect}>
+                  <Menu.Item
+                    key={label}
+                    className={`menu-item${isDangerous ? ' danger' : ''}`}
+                    onClick={onSelect}
+                  >
                     <span className="menu-icon">{isChosen ? <Check size={14} aria-hidden /> : icon}</span>
                     <span>
                       {label}

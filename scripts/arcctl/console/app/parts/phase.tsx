@@ -42,7 +42,9 @@ export function toneOf(phase: string): Tone {
 /** The icon of a phase without its name; the name stands beside it. */
 export function PhaseIcon({ phase, size = 14 }: { phase: string; size?: number }) {
   const [Icon, tone] = looks[phase] ?? [CircleDashed, 'quiet'];
-  return <Icon className={`icon tone-${tone}${phase === 'Running' ? ' turning' : ''}`} size={size} aria-hidden />;
+  return (
+    <Icon className={`icon tone-${tone}${phase === 'Running' ? ' turning' : ''}`} size={size} aria-hidden />
+  );
 }
 
 /** A phase with its colour and its icon, so that neither says anything by itself. */

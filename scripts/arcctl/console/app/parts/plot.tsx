@@ -32,9 +32,15 @@ export default function Plot({ minutes }: { minutes: readonly Minute[] }) {
   const total = minutes.reduce((sum, minute) => sum + minute.bytes, 0);
   return (
     <>
-      <div ref={holder} role="img" aria-label={`Bytes per minute in the last ${minutes.length} minutes: ${bytesText(total)} in all`} />
+      <div
+        ref={holder}
+        role="img"
+        aria-label={`Bytes per minute in the last ${minutes.length} minutes: ${bytesText(total)} in all`}
+      />
       <p className="chart-pointed" aria-hidden="true">
-        {pointed ? `${clockText(pointed.atMs)}: ${bytesText(pointed.bytes)}, ${pointed.arrived} arrived` : ' '}
+        {pointed
+          ? `${clockText(pointed.atMs)}: ${bytesText(pointed.bytes)}, ${pointed.arrived} arrived`
+          : ' '}
       </p>
     </>
   );
@@ -52,9 +58,17 @@ function optionsOf(width: number, onPoint: (at: number | null) => void): uPlot.O
     ...{ width, height },
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-    scales: { x: { time: true, range: (_, first, last) => [first - 30, last + 30] }, y: { range: (_, __, most) => [0, Math.max(most * 1.15, 1024)] } },
+    scales: {
+      x: { time: true, range: (_, first, last) => [first - 30, last + 30] },
+      y: { range: (_, __, most) => [0, Math.max(most * 1.15, 1024)] },
+    },
     axes: [
-      { ...axis, grid: { show: false }, space: 70, values: (_, ticks) => ticks.map((tick) => clockText(tick * 1000)) },
+      {
+        ...axis,
+        grid: { show: false },
+        space: 70,
+        values: (_, ticks) => ticks.map((tick) => clockText(tick * 1000)),
+      },
       {
         ...axis,
         grid: { stroke: line, width: 1 },

@@ -4,7 +4,14 @@ import { percentText } from '../data/format.ts';
 /** How far one thing is. */
 export function Progress({ share, label }: { share: number; label: string }) {
   return (
-    <span className="progress" role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.floor(share * 100)}>
+    <span
+      className="progress"
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.floor(share * 100)}
+    >
       <span style={{ width: percentText(share).replace('<', '') }} />
     </span>
   );
@@ -26,9 +33,16 @@ export function CountBar({ counts, isLarge = false }: { counts: Counts; isLarge?
     .map((name) => `${counts[name]} ${name}`)
     .join(', ');
   return (
-    <span className={`count-bar${isLarge ? ' large' : ''}`} role="img" aria-label={text || 'no artifacts'} title={text}>
+    <span
+      className={`count-bar${isLarge ? ' large' : ''}`}
+      role="img"
+      aria-label={text || 'no artifacts'}
+      title={text}
+    >
       {parts.map(([name, tone]) =>
-        counts[name] > 0 ? <span key={name} className={`fill-${tone}`} style={{ flexGrow: counts[name] / total }} /> : null,
+        counts[name] > 0 ? (
+          <span key={name} className={`fill-${tone}`} style={{ flexGrow: counts[name] / total }} />
+        ) : null,
       )}
       {counts.pending > 0 && <span style={{ flexGrow: counts.pending / total }} />}
     </span>

@@ -17,7 +17,12 @@ interface PickProps {
 export function Pick({ label, value, choices, onChange, id }: PickProps) {
   return (
     <span className="select">
-      <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)} {...(id && { id })}>
+      <select
+        aria-label={label}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        {...(id && { id })}
+      >
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>
             {choice.label}

@@ -41,7 +41,15 @@ export function Pending({ topic, lines = 8 }: { topic: Topic; lines?: number }) 
 }
 
 /** A heading of a page with what can be done there. */
-export function PageHead({ title, text, children }: { title: ReactNode; text?: ReactNode; children?: ReactNode }) {
+export function PageHead({
+  title,
+  text,
+  children,
+}: {
+  title: ReactNode;
+  text?: ReactNode;
+  children?: ReactNode;
+}) {
   return (
     <header className="page-head">
       <div className="page-title">

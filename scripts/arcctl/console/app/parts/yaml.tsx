@@ -17,8 +17,20 @@ const pattern = /^(\s*(?:- )*)([^\s:#'"][^:]*)(:)(\s.*)?$/;
 
 function Line({ line }: { line: string }) {
   const [, indent = '', key, colon, rest = ''] = pattern.exec(line) ?? [];
-  if (line.trimStart().startsWith('#')) return <span className="yaml-note">{line}{'\n'}</span>;
-  if (key === undefined) return <span className="yaml-value">{line}{'\n'}</span>;
+  if (line.trimStart().startsWith('#'))
+    return (
+      <span className="yaml-note">
+        {line}
+        {'\n'}
+      </span>
+    );
+  if (key === undefined)
+    return (
+      <span className="yaml-value">
+        {line}
+        {'\n'}
+      </span>
+    );
   return (
     <span>
       {indent}

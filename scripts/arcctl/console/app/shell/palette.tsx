@@ -39,7 +39,12 @@ function Finder({ onClose, places }: Omit<PaletteProps, 'isOpen'>) {
     const fits = (name: string) => words.every((word) => name.toLowerCase().includes(word));
     const pages = [...places, { href: '/new', name: 'New Order', icon: Plus }]
       .filter(({ name }) => fits(name))
-      .map(({ href, name, icon: Icon }) => ({ href, name, note: 'Page', mark: <Icon size={15} aria-hidden /> }));
+      .map(({ href, name, icon: Icon }) => ({
+        href,
+        name,
+        note: 'Page',
+        mark: <Icon size={15} aria-hidden />,
+      }));
     const some = orders
       .filter(({ namespace, name }) => fits(`${namespace}/${name}`))
       .toSorted((a, b) => (a.created < b.created ? 1 : -1))
@@ -83,7 +88,6 @@ function Finder({ onClose, places }: Omit<PaletteProps, 'isOpen'>) {
           onKeyDown={onKey}
         />
       </div>
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the active entry */}
       <div className="palette-list" id="palette-list" role="listbox" aria-label="Found">
         {found.map(({ href, name, note, mark }, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: keys are heard by the field

@@ -60,7 +60,12 @@ export function Shell({ server, children }: { server: string; children: ReactNod
   const [session, setSession] = useState<Session>();
   const [location, navigate] = useLocation();
   useEffect(() => void readSession().then(setSession, () => {}), []);
-  useShortcuts({ places, navigate, openHelp: () => setSheetOpen(true), openPalette: () => setPaletteOpen(true) });
+  useShortcuts({
+    places,
+    navigate,
+    openHelp: () => setSheetOpen(true),
+    openPalette: () => setPaletteOpen(true),
+  });
   useEffect(() => {
     const page = places.find(({ href }) => (href === '/' ? location === '/' : location.startsWith(href)));
     const [, kind, namespace, name] = location.split('/');
@@ -86,7 +91,13 @@ export function Shell({ server, children }: { server: string; children: ReactNod
           </button>
           <ConnectionState />
           <ThemeMenu />
-          <button type="button" className="icon-button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick={() => setSheetOpen(true)}>
+          <button
+            type="button"
+            className="icon-button"
+            aria-label="Keyboard shortcuts"
+            title="Keyboard shortcuts"
+            onClick={() => setSheetOpen(true)}
+          >
             <kbd>?</kbd>
           </button>
         </div>
@@ -127,7 +138,12 @@ function Navigation({ location, onGo }: { location: string; onGo?: () => void })
               const isHere = href === '/' ? location === '/' : location.startsWith(href);
               return (
                 <li key={href}>
-                  <Link href={href} className="nav-link" aria-current={isHere ? 'page' : undefined} {...(onGo && { onClick: onGo })}>
+                  <Link
+                    href={href}
+                    className="nav-link"
+                    aria-current={isHere ? 'page' : undefined}
+                    {...(onGo && { onClick: onGo })}
+                  >
                     <Icon size={16} aria-hidden />
                     {name}
                   </Link>
@@ -152,7 +168,15 @@ function Foot({ server, session }: { server: string; session: Session | undefine
   );
 }
 
-function Drawer({ location, server, session }: { location: string; server: string; session: Session | undefined }) {
+function Drawer({
+  location,
+  server,
+  session,
+}: {
+  location: string;
+  server: string;
+  session: Session | undefined;
+}) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Dialog.Root open={isOpen} onOpenChange={setOpen}>

@@ -17,29 +17,40 @@ export function useShortcuts({ places, navigate, openHelp, openPalette }: Shortc
   useEffect(() => {
     let goneMs = 0;
     const onKey = (event: KeyboardEvent) => {
-      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+      if (isModified(event)) {
+        if (event.key.toLowerCase() !== 'k' || event.altKey) return;
         event.preventDefault();
         openPalette();
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isDialogOpen()) return;
+      if (isTyping(event.target) || isDialogOpen()) return;
       const isSecond = event.timeStamp - goneMs < pairMs;
       goneMs = event.key === 'g' ? event.timeStamp : 0;
       const place = isSecond ? places.find(({ key }) => key === event.key) : undefined;
-      if (place) navigate(place.href);
-      else if (event.key === '?') openHelp();
-      else if (event.key === 'c') navigate('/new');
-      else if (event.key === '/') focusFilter();
-      else return;
+      const single: Record<string, () => void> = {
+        '?': openHelp,
+        c: () => navigate('/new'),
+        '/': focusFilter,
+      };
+      const run = place ? () => navigate(place.href) : single[event.key];
+      if (!run) return;
       event.preventDefault();
+      run();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   });
 }
 
+function isModified({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return ctrlKey || metaKey || altKey;
+}
+
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  );
 }
 
 function isDialogOpen(): boolean {
@@ -62,20 +73,30 @@ const others: readonly (readonly [keys: string, what: string])[] = [
   ['?', 'This list'],
 ];
 
-export function ShortcutSheet({ isOpen, onClose, places }: { isOpen: boolean; onClose(): void; places: readonly Place[] }) {
+export function ShortcutSheet({
+  isOpen,
+  onClose,
+  places,
+}: {
+  isOpen: boolean;
+  onClose(): void;
+  places: readonly Place[];
+}) {
   return (
     <Sheet title="Keyboard shortcuts" isOpen={isOpen} onClose={onClose} shape="middle">
       <dl className="shortcuts">
-        {[...others, ...places.map(({ key, name }) => [`g ${key}`, `Go to ${name}`] as const)].map(([keys, what]) => (
-          <Fragment key={what}>
-            <dt>
-              {keys.split(' ').map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{what}</dd>
-          </Fragment>
-        ))}
+        {[...others, ...places.map(({ key, name }) => [`g ${key}`, `Go to ${name}`] as const)].map(
+          ([keys, what]) => (
+            <Fragment key={what}>
+              <dt>
+                {keys.split(' ').map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </dt>
+              <dd>{what}</dd>
+            </Fragment>
+          ),
+        )}
       </dl>
     </Sheet>
   );

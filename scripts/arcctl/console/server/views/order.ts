@@ -28,13 +28,18 @@ export function orderView(watches: Watches, { namespace, name }: Key, paces: Pac
     .values()
     .find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
   if (!order)
-    throw watches.orders.failure ?? new ArcError('NotFound', `there is no Order ${name} in namespace ${namespace}`);
+    throw (
+      watches.orders.failure ??
+      new ArcError('NotFound', `there is no Order ${name} in namespace ${namespace}`)
+    );
   const own = watches.artifactWorkflows.values().filter((each) => isOwnedBy(each, order));
   const byName = new Map(own.map((each) => [each.metadata.name, each]));
   const tree = treeOf({ order, artifactWorkflows: own });
   const artifacts = tree.artifacts.map((node) => artifactRow(order, node, byName, paces));
   const uids = new Set([order, ...own].map(({ metadata }) => metadata.uid));
-  const events = watches.events.values().filter(({ involvedObject: { uid } }) => uid !== undefined && uids.has(uid));
+  const events = watches.events
+    .values()
+    .filter(({ involvedObject: { uid } }) => uid !== undefined && uids.has(uid));
   return {
     values: { order: headOf(order, artifacts), minutes: throughputOf(own, Date.now()) },
     lists: {
@@ -54,7 +59,10 @@ function headOf(order: Order, artifacts: readonly ArtifactRow[]): OrderHead {
     ...orderRow(order),
     uid: metadata.uid ?? '',
     progress: orderProgress(artifacts.map(partOf)),
-    actions: offeredForOrder(order, artifacts.map(({ phase }) => phase)),
+    actions: offeredForOrder(
+      order,
+      artifacts.map(({ phase }) => phase),
+    ),
     isSuspended: spec.suspend === true,
     isCancelled: spec.cancel === true,
     labels: metadata.labels ?? {},

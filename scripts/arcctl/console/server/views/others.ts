@@ -1,4 +1,4 @@
-import { isOwnedBy, ownerOfKind } from '#shared/base/meta';
+import { ownerOfKind } from '#shared/base/meta';
 import { type ArtifactType, type ArtifactWorkflow, type Order, phaseOf } from '#shared/domain';
 import { throughputOf } from '../../../model/throughput.ts';
 import type { BundleRow, OrderRow, TypeRow, View } from '../../api.ts';
@@ -67,35 +67,37 @@ export function typeRows(types: readonly ArtifactType[], orders: readonly Order[
 }
 
 /** Bundles that Orders write or import. */
-export function bundleRows(orders: readonly Order[], children: readonly ArtifactWorkflow[]): BundleRow[] {
-  const byUid = new Map(orders.map((order) => [order.metadata.uid, order]));
-  return children.flatMap((child): BundleRow[] => {
-    const { metadata, spec, status = {} } = child;
-    const { type = '', artifact } = spec;
-    if (type !== 'bundle-export' && type !== 'bundle-import') return [];
-    const owner = ownerOfKind(child, 'Order');
-    const order = byUid.get(owner?.uid);
-    if (order && !isOwnedBy(child, order)) return [];
-    const isExport = type === 'bundle-export';
-    const { copied = 0, existed = 0, mounted = 0 } = status.results?.bytes ?? {};
-    const { items } = status.results ?? {};
-    const bundle = artifact?.spec?.name;
-    return [
-      {
-        ...{ id: metadata.uid ?? metadata.name, namespace: metadata.namespace ?? '', order: owner?.name ?? '' },
-        artifact: artifact?.name ?? metadata.name,
-        direction: isExport ? 'export' : 'import',
-        bundle: typeof bundle === 'string' ? bundle : '',
-        endpoint: (isExport ? spec.dstRef : spec.srcRef)?.name ?? '',
-        ...{ phase: phaseOf(child), message: status.message ?? '', completed: status.completionTime ?? '' },
-        bytes: copied + existed + mounted,
-        ...(items && {
-          items: {
-            ...{ total: items.total, copied: items.copied },
-            ...{ unchanged: items.unchanged, failed: items.failed },
-          },
-        }),
-      },
-    ];
-  });
+export function bundleRows(children: readonly ArtifactWorkflow[]): BundleRow[] {
+  return children.filter(({ spec }) => directionOf(spec.type) !== undefined).map(bundleRow);
+}
+
+function directionOf(type: string | undefined): BundleRow['direction'] | undefined {
+  return type === 'bundle-export' ? 'export' : type === 'bundle-import' ? 'import' : undefined;
+}
+
+function bundleRow(child: ArtifactWorkflow): BundleRow {
+  const { metadata, spec, status = {} } = child;
+  const { name, namespace = '', uid = name } = metadata;
+  const direction = directionOf(spec.type) ?? 'export';
+  const { copied = 0, existed = 0, mounted = 0 } = status.results?.bytes ?? {};
+  const { items } = status.results ?? {};
+  const bundle = spec.artifact?.spec?.name;
+  return {
+    ...{ id: uid, namespace, order: ownerOfKind(child, 'Order')?.name ?? '', direction },
+    artifact: spec.artifact?.name ?? name,
+    bundle: typeof bundle === 'string' ? bundle : '',
+    endpoint: (direction === 'export' ? spec.dstRef : spec.srcRef)?.name ?? '',
+    ...{ phase: phaseOf(child), message: status.message ?? '', completed: status.completionTime ?? '' },
+    bytes: copied + existed + mounted,
+    ...(items && { items: itemsOf(items) }),
+  };
+}
+
+function itemsOf({
+  total,
+  copied,
+  unchanged,
+  failed,
+}: NonNullable<BundleRow['items']>): NonNullable<BundleRow['items']> {
+  return { total, copied, unchanged, failed };
 }
