@@ -3,7 +3,23 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
-import type { Asset, ConsoleApp } from '../arcctl/console/server/assets.ts';
+
+/** A file of the front end, compressed once. */
+export interface Asset {
+  /** Its name has a hash of its content: it may be kept for ever. */
+  name: string;
+  type: string;
+  gzip: Uint8Array;
+}
+
+export interface ConsoleApp {
+  assets: Asset[];
+  /** Addresses: of the script and the style that a page begins with, and of the script that sets the theme before the first paint. */
+  script: string;
+  style: string;
+  theme: string;
+  icon: string;
+}
 
 const root = path.resolve(import.meta.dirname, '../..');
 const folder = path.join(root, 'scripts/arcctl/console/app');

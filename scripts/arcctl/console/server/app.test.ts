@@ -9,9 +9,9 @@ import { type Cluster, connect } from '../../core/session.ts';
 import { quietIo } from '../../testing/quiet-io.ts';
 import type { ArtifactRow, Change, EndpointRow, OrderHead, OrderRow, Settings } from '../api.ts';
 import { createDashboard } from './app.ts';
-import type { ConsoleApp } from './assets.ts';
+import type { ConsoleApp } from '../../../build/console.ts';
 import { createSecrets } from './guard.ts';
-import { createWatches, type Watches } from './watches.ts';
+import { createWatches, type Watches } from '../model/watches.ts';
 
 const host = 'arc-4711.localhost:4711';
 const secrets = createSecrets();

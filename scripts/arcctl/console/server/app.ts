@@ -9,7 +9,7 @@ import type { Cluster } from '../../core/session.ts';
 import { clientVersion } from '../../core/version.ts';
 import { readOrder } from '../../model/read-tree.ts';
 import type { Session } from '../api.ts';
-import type { ConsoleApp } from './assets.ts';
+import type { ConsoleApp } from '../../../build/console.ts';
 import { act, create, dryRun, orderIn, rollBack } from './changes.ts';
 import { headers, onlyHost, onlyOwner, onlyOwnPages, type Secrets, smallBodies } from './guard.ts';
 import { createLive } from './live.ts';
@@ -18,7 +18,7 @@ import { shellOf } from './page.ts';
 import { diffOf, findingsOf, runsOf, settingsOf } from './reads.ts';
 import { logsOf, manifestOf } from './texts.ts';
 import { createTopics } from './topics.ts';
-import type { Watches } from './watches.ts';
+import type { Watches } from '../model/watches.ts';
 
 export interface DashboardOptions {
   cluster: Pick<Cluster, 'api' | 'transport' | 'server'>;

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { ArcError, printableLines } from '#shared/base/errors';
 import type { Beat, Change, Row, View } from '../api.ts';
-import type { Look, WatchedKind, Watches } from './watches.ts';
+import type { Look, WatchedKind, Watches } from '../model/watches.ts';
 
 /** Often enough to look live, and cheap with thousands of artifacts. */
 const pictureMs = 500;

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
-import type { ConsoleApp } from './assets.ts';
+import type { ConsoleApp } from '../../../build/console.ts';
 
 /** The one document: the front end draws each page into it. `server` is what it is a page of. */
 export function shellOf(

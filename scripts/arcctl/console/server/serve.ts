@@ -9,7 +9,7 @@ import { createDashboard } from './app.ts';
 import { loadConsole } from './assets.ts';
 import { createHostName, createSecrets, type Secrets } from './guard.ts';
 import { listenOnLoopback, portOf } from './loopback.ts';
-import { createWatches } from './watches.ts';
+import { createWatches } from '../model/watches.ts';
 
 /** What makes up the address of a dashboard, and lets its browsers in. Whoever has it acts with the rights of the dashboard. */
 export interface Access {

@@ -7,7 +7,7 @@ import { eventRows } from './views/events.ts';
 import { orderView } from './views/order.ts';
 import { orderRow } from './views/orders.ts';
 import { bundleRows, overviewView, typeRows } from './views/others.ts';
-import type { Watches } from './watches.ts';
+import type { Watches } from '../model/watches.ts';
 
 const namespaceTypes = ['artifactTypes', 'clusterArtifactTypes'] as const;
 

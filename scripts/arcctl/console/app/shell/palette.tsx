@@ -5,7 +5,7 @@ import { useLocation } from 'wouter';
 import type { OrderRow } from '../../api.ts';
 import { rowsOf, useTopic } from '../data/topic.ts';
 import { PhaseIcon } from '../parts/phase.tsx';
-import type { Place } from './shell.tsx';
+import type { Place } from './places.ts';
 
 interface PaletteProps {
   isOpen: boolean;

@@ -1,17 +1,5 @@
 import { Dialog } from '@base-ui/react/dialog';
-import {
-  Activity,
-  Boxes,
-  HeartPulse,
-  LayoutDashboard,
-  type LucideIcon,
-  Menu as MenuIcon,
-  Network,
-  Package,
-  Search,
-  Settings2,
-  Shapes,
-} from 'lucide-react';
+import { Menu as MenuIcon, Search } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Session } from '../../api.ts';
@@ -19,39 +7,9 @@ import { readSession } from '../data/request.ts';
 import { Boundary } from '../parts/boundary.tsx';
 import { ConnectionState } from './connection-state.tsx';
 import { Palette } from './palette.tsx';
+import { groups, places } from './places.ts';
 import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
 import { ThemeMenu } from './theme-menu.tsx';
-
-export interface Place {
-  href: string;
-  name: string;
-  icon: LucideIcon;
-  /** Pressed after g. */
-  key: string;
-}
-
-const groups: readonly { head: string; places: readonly Place[] }[] = [
-  {
-    head: 'Work',
-    places: [
-      { href: '/', name: 'Overview', icon: LayoutDashboard, key: 'h' },
-      { href: '/orders', name: 'Orders', icon: Package, key: 'o' },
-      { href: '/bundles', name: 'Bundles', icon: Boxes, key: 'b' },
-      { href: '/events', name: 'Events', icon: Activity, key: 'v' },
-    ],
-  },
-  {
-    head: 'Configuration',
-    places: [
-      { href: '/endpoints', name: 'Endpoints', icon: Network, key: 'e' },
-      { href: '/types', name: 'Types', icon: Shapes, key: 't' },
-      { href: '/settings', name: 'Settings', icon: Settings2, key: 's' },
-      { href: '/doctor', name: 'Doctor', icon: HeartPulse, key: 'd' },
-    ],
-  },
-];
-
-export const places = groups.flatMap((group) => group.places);
 
 /** What stands around each page. */
 export function Shell({ server, children }: { server: string; children: ReactNode }) {

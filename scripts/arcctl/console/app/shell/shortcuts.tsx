@@ -1,6 +1,6 @@
 import { Fragment, useEffect } from 'react';
 import { Sheet } from '../parts/dialog.tsx';
-import type { Place } from './shell.tsx';
+import type { Place } from './places.ts';
 
 interface ShortcutOptions {
   places: readonly Place[];

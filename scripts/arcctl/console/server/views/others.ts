@@ -2,7 +2,7 @@ import { ownerOfKind } from '#shared/base/meta';
 import { type ArtifactType, type ArtifactWorkflow, type Order, phaseOf } from '#shared/domain';
 import { throughputOf } from '../../../model/throughput.ts';
 import type { BundleRow, OrderRow, TypeRow, View } from '../../api.ts';
-import type { Watches } from '../watches.ts';
+import type { Watches } from '../../model/watches.ts';
 import { endpointRows } from './endpoints.ts';
 import { orderRow } from './orders.ts';
 
