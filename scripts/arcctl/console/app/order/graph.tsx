@@ -10,6 +10,8 @@ import { useDragging } from './use-dragging.ts';
 
 const runsEveryMs = 4_000;
 const [leastZoom, mostZoom, zoomStep] = [0.35, 1.5, 1.2];
+/** Smaller boxes cannot be read: then the picture is scrolled. */
+const leastFitted = 0.6;
 const margin = 24;
 
 /** An Order down to its pods as a picture to walk through: a box opens what it stands for. */
@@ -61,7 +63,7 @@ function Picture({ boxes, open }: { boxes: readonly Placed[]; open(box: Placed):
     setZoom((before) => Math.min(mostZoom, Math.max(leastZoom, before * factor)));
   const fit = () => {
     const { current } = view;
-    if (current) setZoom(Math.min(1, Math.max(leastZoom, (current.clientWidth - 2) / width)));
+    if (current) setZoom(Math.min(1, Math.max(leastFitted, (current.clientWidth - 2) / width)));
   };
   useEffect(() => {
     const { current } = view;

@@ -66,7 +66,7 @@ function optionsOf(width: number, onPoint: (at: number | null) => void): uPlot.O
       {
         ...axis,
         grid: { show: false },
-        space: 70,
+        ...{ space: 70, size: 28 },
         values: (_, ticks) => ticks.map((tick) => clockText(tick * 1000)),
       },
       {
