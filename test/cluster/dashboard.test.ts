@@ -55,11 +55,12 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
     of = dashboard,
   ): Promise<Page> {
     const page = await browser.newPage(options);
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     page.on('console', (message) => {
-      // The page that is not signed in is asked for on purpose.
-      const isAsked = message.text().includes('401');
-      if (['error', 'warning'].includes(message.type()) && !isAsked) problems.push(`${page.url()}: ${message.text()}`);
+      // The page that is not signed in is asked for on purpose, and other tests of this machine change its network.
+      const isAsked = /401|ERR_NETWORK_CHANGED/.test(message.text());
+      if (['error', 'warning'].includes(message.type()) && !isAsked)
+        problems.push(`${page.url()}: ${message.text()}`);
     });
     page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`));
     await page.goto(of.url);
@@ -102,18 +103,20 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
     ['dark', 400],
   ] as const)('has nothing that axe finds, %s and %d pixels wide', async (colorScheme, width) => {
     const page = await open('/', { colorScheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' });
+    const found: Record<string, unknown> = {};
     for (const [where, ready] of pages) {
       await page.goto(new URL(where, dashboard.url).href);
       await seen(page, ready);
-      expect(await findingsOf(page), where).toEqual([]);
+      found[where] = await findingsOf(page);
     }
     await page.goto(new URL(mixed, dashboard.url).href);
     await page.getByRole('button', { name: 'Actions' }).click();
     await page.getByRole('menuitem', { name: 'Delete…' }).waitFor();
-    expect(await findingsOf(page), 'menu').toEqual([]);
+    found.menu = await findingsOf(page);
     await page.getByRole('menuitem', { name: 'Delete…' }).click();
     await page.getByRole('alertdialog').waitFor();
-    expect(await findingsOf(page), 'question').toEqual([]);
+    found.question = await findingsOf(page);
+    expect(found).toEqual(Object.fromEntries(Object.keys(found).map((where) => [where, []])));
     await page.close();
   });
 
@@ -127,12 +130,14 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
 
   it.each([360, 768, 2560])('fits into a window of %d pixels', async (width) => {
     const page = await open('/', { viewport: { width, height: 900 } });
+    const tooWide: string[] = [];
     for (const [where, ready] of pages) {
       await page.goto(new URL(where, dashboard.url).href);
       await seen(page, ready);
       const wide = await page.evaluate<number>('document.scrollingElement.scrollWidth');
-      expect(wide, where).toBeLessThanOrEqual(width);
+      if (wide > width) tooWide.push(`${where} takes ${wide}`);
     }
+    expect(tooWide).toEqual([]);
     await page.close();
   });
 

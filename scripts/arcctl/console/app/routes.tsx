@@ -1,6 +1,7 @@
 import { Compass } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { Link, Route, Switch } from 'wouter';
+import { useTopic } from './data/topic.ts';
 import { OrdersPage } from './pages/orders.tsx';
 import { OverviewPage } from './pages/overview.tsx';
 import { Empty, Loading } from './parts/states.tsx';
@@ -34,12 +35,19 @@ export function Pages() {
         <Route path="/events" component={EventsPage} />
         <Route path="/settings" component={SettingsPage} />
         <Route path="/doctor" component={DoctorPage} />
-        <Route>
-          <Empty icon={<Compass size={28} aria-hidden />} title="There is no such page">
-            Begin with the <Link href="/orders">Orders</Link>.
-          </Empty>
-        </Route>
+        <Route component={NoPage} />
       </Switch>
     </Suspense>
+  );
+}
+
+function NoPage() {
+  useTopic('pulse');
+  return (
+    <Empty icon={<Compass size={28} aria-hidden />} title="There is no such page">
+      <span>
+        Begin with the <Link href="/orders">Orders</Link>.
+      </span>
+    </Empty>
   );
 }

@@ -5,13 +5,13 @@ import { artifactWorkflows, endpoints, namespaces, orders } from '#shared/domain
 import { eventually } from '../../../../shared/base/testing/eventually.ts';
 import { artifactWorkflow, endpoint, order } from '../../../../shared/domain/testing/objects.ts';
 import { startApi, type TestApi } from '../../../../test/fixtures/standalone/api-server.ts';
+import type { ConsoleApp } from '../../../build/console.ts';
 import { type Cluster, connect } from '../../core/session.ts';
 import { quietIo } from '../../testing/quiet-io.ts';
 import type { ArtifactRow, Change, EndpointRow, OrderHead, OrderRow, Settings } from '../api.ts';
-import { createDashboard } from './app.ts';
-import type { ConsoleApp } from '../../../build/console.ts';
-import { createSecrets } from './guard.ts';
 import { createWatches, type Watches } from '../model/watches.ts';
+import { createDashboard } from './app.ts';
+import { createSecrets } from './guard.ts';
 
 const host = 'arc-4711.localhost:4711';
 const secrets = createSecrets();

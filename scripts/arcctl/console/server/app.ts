@@ -5,11 +5,12 @@ import { ArcError, httpStatus, printableLines } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 import { isObjectName } from '#shared/domain';
 import type { Key } from '#shared/kubernetes/client';
+import type { ConsoleApp } from '../../../build/console.ts';
 import type { Cluster } from '../../core/session.ts';
 import { clientVersion } from '../../core/version.ts';
 import { readOrder } from '../../model/read-tree.ts';
 import type { Session } from '../api.ts';
-import type { ConsoleApp } from '../../../build/console.ts';
+import type { Watches } from '../model/watches.ts';
 import { act, create, dryRun, orderIn, rollBack } from './changes.ts';
 import { headers, onlyHost, onlyOwner, onlyOwnPages, type Secrets, smallBodies } from './guard.ts';
 import { createLive } from './live.ts';
@@ -18,7 +19,6 @@ import { shellOf } from './page.ts';
 import { diffOf, findingsOf, runsOf, settingsOf } from './reads.ts';
 import { logsOf, manifestOf } from './texts.ts';
 import { createTopics } from './topics.ts';
-import type { Watches } from '../model/watches.ts';
 
 export interface DashboardOptions {
   cluster: Pick<Cluster, 'api' | 'transport' | 'server'>;

@@ -5,7 +5,10 @@ import type { ConsoleApp } from '../../../build/console.ts';
  * (scripts/build/console.ts).
  */
 export async function loadConsole(): Promise<ConsoleApp> {
-  const [{ buildConsole }, { stop }] = await Promise.all([import('../../../build/console.ts'), import('esbuild')]);
+  const [{ buildConsole }, { stop }] = await Promise.all([
+    import('../../../build/console.ts'),
+    import('esbuild'),
+  ]);
   const app = await buildConsole();
   // Its service is a process of its own, which is used once.
   await stop();

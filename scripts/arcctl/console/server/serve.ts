@@ -5,11 +5,11 @@ import { limitEmptyLines } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { exitCodes, Failure } from '../../core/failure.ts';
 import type { Cluster } from '../../core/session.ts';
+import { createWatches } from '../model/watches.ts';
 import { createDashboard } from './app.ts';
 import { loadConsole } from './assets.ts';
 import { createHostName, createSecrets, type Secrets } from './guard.ts';
 import { listenOnLoopback, portOf } from './loopback.ts';
-import { createWatches } from '../model/watches.ts';
 
 /** What makes up the address of a dashboard, and lets its browsers in. Whoever has it acts with the rights of the dashboard. */
 export interface Access {

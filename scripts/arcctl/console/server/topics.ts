@@ -1,13 +1,13 @@
 import type { Context } from 'hono';
 import type { Key } from '#shared/kubernetes/client';
 import { createPace } from '../../model/pace.ts';
+import type { Watches } from '../model/watches.ts';
 import type { Topic } from './live.ts';
 import { endpointEvents, endpointRows } from './views/endpoints.ts';
 import { eventRows } from './views/events.ts';
 import { orderView } from './views/order.ts';
 import { orderRow } from './views/orders.ts';
 import { bundleRows, overviewView, typeRows } from './views/others.ts';
-import type { Watches } from '../model/watches.ts';
 
 const namespaceTypes = ['artifactTypes', 'clusterArtifactTypes'] as const;
 

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
-import { messageOf, read } from './request.ts';
+import { messageOf, RequestError, read } from './request.ts';
 
 interface Answer<T> {
   value: T | undefined;
@@ -8,6 +8,9 @@ interface Answer<T> {
   isLoading: boolean;
   reload(): void;
 }
+
+/** How soon a server that did not answer is asked again. */
+const againMs = 3_000;
 
 /** What the server answers at `path`, read again every `everyMs` and by `reload`; undefined reads nothing. */
 export function useRead<T>(path: string | undefined, everyMs = 0): Answer<T> {
@@ -19,6 +22,7 @@ export function useRead<T>(path: string | undefined, everyMs = 0): Answer<T> {
   useEffect(() => {
     if (path === undefined) return;
     const ending = new AbortController();
+    let retry: ReturnType<typeof setTimeout> | undefined;
     read<T>(path, ending.signal)
       .then((value) => setAnswer({ path, value, problem: '' }))
       .catch((caught: unknown) => {
@@ -28,9 +32,14 @@ export function useRead<T>(path: string | undefined, everyMs = 0): Answer<T> {
           path,
           problem: messageOf(caught),
         }));
+        const isAway = caught instanceof RequestError && caught.code === 'Unreachable';
+        if (isAway) retry = setTimeout(reload, againMs);
       });
-    return () => ending.abort();
-  }, [path, round]);
+    return () => {
+      clearTimeout(retry);
+      ending.abort();
+    };
+  }, [path, round, reload]);
   useEffect(() => {
     if (everyMs === 0 || path === undefined) return;
     const timer = setInterval(() => document.visibilityState === 'visible' && reload(), everyMs);

@@ -48,7 +48,7 @@ export function Timeline({ events }: { events: readonly EventRow[] }) {
         <section className="timeline" tabIndex={0} aria-label="Timeline">
           {[...days].map(([day, some]) => (
             <section key={day} aria-label={day}>
-              <h3>{day}</h3>
+              <h2>{day}</h2>
               <ol>
                 {some.map((event) => (
                   <Entry key={event.id} event={event} />
