@@ -104,6 +104,10 @@ describe.skipIf(!hasBrowser || !existsSync(terminalProgram))(
         'arcctl tree: one artifact has arrived, one has failed, one is under way',
       );
       await keepPage('dashboard', page);
+      await page.getByRole('tab', { name: 'Graph' }).click();
+      await page.getByRole('button', { name: /^Pod / }).first().waitFor();
+      await keepPage('graph', page);
+      await page.getByRole('tab', { name: 'Artifacts' }).click();
     });
 
     it('the one under way is cancelled in the browser', async () => {
@@ -121,9 +125,10 @@ describe.skipIf(!hasBrowser || !existsSync(terminalProgram))(
       await seeArtifact(page, 'charts', 'Succeeded.*sha256:');
       expect((await read())?.status?.counts).toMatchObject({ succeeded: 2, cancelled: 1, failed: 0 });
       await page.emulateMedia({ colorScheme: 'dark' });
-      await page.getByRole('link', { name: 'Throughput' }).click();
-      await page.getByText('Artifacts that arrived per minute, in the last 60 minutes: 2 in all').waitFor();
-      await keepPage('throughput', page);
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Overview' }).click();
+      await page.getByText(/moved, 2 arrived in the last hour/).waitFor();
+      await page.getByRole('img', { name: /^Bytes per minute/ }).waitFor();
+      await keepPage('overview', page);
     });
   },
 );

@@ -83,10 +83,10 @@ function Picture({ boxes, open }: { boxes: readonly Placed[]; open(box: Placed):
   useEffect(fit, [shape]);
   return (
     <div className="graph">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <section
         className={`graph-view${isDragged ? ' is-dragged' : ''}`}
         ref={view}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
         tabIndex={0}
         aria-label="Graph"
       >

@@ -16,23 +16,16 @@ const pairMs = 1_500;
 export function useShortcuts({ places, navigate, openHelp, openPalette }: ShortcutOptions): void {
   useEffect(() => {
     let goneMs = 0;
+    const runOf = ({ key, timeStamp }: KeyboardEvent): (() => void) | undefined => {
+      const isSecond = timeStamp - goneMs < pairMs;
+      goneMs = key === 'g' ? timeStamp : 0;
+      const place = isSecond ? places.find((each) => each.key === key) : undefined;
+      if (place) return () => navigate(place.href);
+      return { '?': openHelp, c: () => navigate('/new'), '/': focusFilter }[key];
+    };
     const onKey = (event: KeyboardEvent) => {
-      if (isModified(event)) {
-        if (event.key.toLowerCase() !== 'k' || event.altKey) return;
-        event.preventDefault();
-        openPalette();
-        return;
-      }
-      if (isTyping(event.target) || isDialogOpen()) return;
-      const isSecond = event.timeStamp - goneMs < pairMs;
-      goneMs = event.key === 'g' ? event.timeStamp : 0;
-      const place = isSecond ? places.find(({ key }) => key === event.key) : undefined;
-      const single: Record<string, () => void> = {
-        '?': openHelp,
-        c: () => navigate('/new'),
-        '/': focusFilter,
-      };
-      const run = place ? () => navigate(place.href) : single[event.key];
+      const isFree = !isModified(event) && !isTyping(event.target) && !isDialogOpen();
+      const run = isPaletteKey(event) ? openPalette : isFree ? runOf(event) : undefined;
       if (!run) return;
       event.preventDefault();
       run();
@@ -44,6 +37,10 @@ export function useShortcuts({ places, navigate, openHelp, openPalette }: Shortc
 
 function isModified({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   return ctrlKey || metaKey || altKey;
+}
+
+function isPaletteKey({ ctrlKey, metaKey, altKey, key }: KeyboardEvent): boolean {
+  return (ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'k';
 }
 
 function isTyping(target: EventTarget | null): boolean {
