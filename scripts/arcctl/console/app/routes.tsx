@@ -44,10 +44,10 @@ export function Pages() {
 function NoPage() {
   useTopic('pulse');
   return (
-    <Empty icon={<Compass size={28} aria-hidden />} title="There is no such page">
-      <span>
-        Begin with the <Link href="/orders">Orders</Link>.
-      </span>
+    <Empty isPage icon={<Compass size={28} aria-hidden />} title="There is no such page">
+      <Link href="/orders" className="button">
+        To the Orders
+      </Link>
     </Empty>
   );
 }

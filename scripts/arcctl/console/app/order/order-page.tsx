@@ -49,7 +49,10 @@ export default function OrderPage({
         <span>{name}</span>
       </nav>
       {topic.problem && !order && (
-        <Empty title={topic.problem.code === 'NotFound' ? `There is no Order ${name}` : topic.problem.code}>
+        <Empty
+          isPage
+          title={topic.problem.code === 'NotFound' ? `There is no Order ${name}` : topic.problem.code}
+        >
           <p>{topic.problem.message}</p>
           <Link href="/orders" className="button">
             To the Orders

@@ -84,7 +84,9 @@ export function Grid<T>(props: GridProps<T>) {
     // One that was out of view is drawn first.
     if (!focus()) requestAnimationFrame(focus);
   };
-  const all = isSelectable && sorted.length > 0 && sorted.every((row) => selected.has(keyOf(row)));
+  const all = isSelectable && sorted.every((row) => selected.has(keyOf(row)));
+  // A table has rows: what stands in place of them is none.
+  if (sorted.length === 0) return <div className="grid">{empty}</div>;
   return (
     // biome-ignore lint/a11y/useSemanticElements: the rows of a virtual table are placed by hand, which a <table> does not allow
     <div
@@ -119,52 +121,44 @@ export function Grid<T>(props: GridProps<T>) {
           ))}
         </div>
       </div>
-      {sorted.length === 0 ? (
-        empty
-      ) : (
-        // biome-ignore lint/a11y/useSemanticElements: see above
-        <div role="rowgroup" className="grid-body" style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map(({ index, key, start }) => {
-            const row = sorted[index] as T;
-            const id = keyOf(row);
-            return (
-              // biome-ignore lint/a11y/useSemanticElements: see above
-              // biome-ignore lint/a11y/useFocusableInteractive: its link has the focus
-              <div
-                key={key}
-                role="row"
-                data-index={index}
-                ref={virtual.measureElement}
-                className={`grid-row${selected?.has(id) ? ' is-selected' : ''}`}
-                aria-rowindex={index + 2}
-                style={{ gridTemplateColumns: tracks, transform: `translateY(${start}px)` }}
-              >
-                {isSelectable && (
-                  // biome-ignore lint/a11y/useSemanticElements: see above
-                  <span role="cell" className="grid-cell">
-                    <input
-                      type="checkbox"
-                      aria-label={`Select ${id}`}
-                      checked={selected.has(id)}
-                      onChange={() => toggle(id)}
-                    />
-                  </span>
-                )}
-                {shown.map((column, at) => (
-                  // biome-ignore lint/a11y/useSemanticElements: see above
-                  <span
-                    role="cell"
-                    key={column.id}
-                    className={`grid-cell${column.isFigure ? ' figures' : ''}`}
-                  >
-                    {at === 0 ? <RowLink {...props} row={row} column={column} /> : column.cell(row)}
-                  </span>
-                ))}
-              </div>
-            );
-          })}
-        </div>
-      )}
+      {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+      <div role="rowgroup" className="grid-body" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, key, start }) => {
+          const row = sorted[index] as T;
+          const id = keyOf(row);
+          return (
+            // biome-ignore lint/a11y/useSemanticElements: see above
+            // biome-ignore lint/a11y/useFocusableInteractive: its link has the focus
+            <div
+              key={key}
+              role="row"
+              data-index={index}
+              ref={virtual.measureElement}
+              className={`grid-row${selected?.has(id) ? ' is-selected' : ''}`}
+              aria-rowindex={index + 2}
+              style={{ gridTemplateColumns: tracks, transform: `translateY(${start}px)` }}
+            >
+              {isSelectable && (
+                // biome-ignore lint/a11y/useSemanticElements: see above
+                <span role="cell" className="grid-cell">
+                  <input
+                    type="checkbox"
+                    aria-label={`Select ${id}`}
+                    checked={selected.has(id)}
+                    onChange={() => toggle(id)}
+                  />
+                </span>
+              )}
+              {shown.map((column, at) => (
+                // biome-ignore lint/a11y/useSemanticElements: see above
+                <span role="cell" key={column.id} className={`grid-cell${column.isFigure ? ' figures' : ''}`}>
+                  {at === 0 ? <RowLink {...props} row={row} column={column} /> : column.cell(row)}
+                </span>
+              ))}
+            </div>
+          );
+        })}
+      </div>
     </div>
   );
 }

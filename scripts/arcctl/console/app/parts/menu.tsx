@@ -24,8 +24,8 @@ export function ActionMenu({
   return (
     <Menu.Root>
       <Menu.Trigger render={trigger} />
-      <Menu.Portal>
-        <Menu.Positioner sideOffset={6} align="end" className="layer">
+      <Menu.Portal container={document.getElementById('main')}>
+        <Menu.Positioner positionMethod="fixed" sideOffset={6} align="end" className="layer">
           <Menu.Popup className="menu">
             {filled.map((group, index) => (
               <Menu.Group key={group[0]?.label} className="menu-group">

@@ -12,12 +12,21 @@ export function Notice({ children, tone = 'bad' }: { children: ReactNode; tone?:
   );
 }
 
+interface EmptyProps {
+  icon?: ReactNode;
+  title: string;
+  children?: ReactNode;
+  /** True where it is all that the page has. */
+  isPage?: boolean;
+}
+
 /** There is nothing to show, and what to do about it. */
-export function Empty({ icon, title, children }: { icon?: ReactNode; title: string; children?: ReactNode }) {
+export function Empty({ icon, title, children, isPage = false }: EmptyProps) {
+  const Title = isPage ? 'h1' : 'p';
   return (
     <div className="empty">
       {icon && <span className="empty-icon">{icon}</span>}
-      <p className="empty-title">{title}</p>
+      <Title className="empty-title">{title}</Title>
       {children && <div className="empty-text">{children}</div>}
     </div>
   );
