@@ -361,8 +361,12 @@ describe('changes', () => {
     expect(await api.admin.get(orders, third)).toBeUndefined();
     const wrong = await post('/api/dry-run', { manifest: manifest.replace('artifacts', 'artefacts') });
     expect(await wrong.json()).toMatchObject({ refused: expect.stringContaining('artefacts') });
-    for (const text of ['a: [', 'kind: Secret', '', `${manifest}\n---\n${manifest}`])
-      expect((await post('/api/dry-run', { manifest: text })).status).toBe(400);
+    for (const text of ['a: [', 'kind: Secret', '', `${manifest}\n---\n${manifest}`]) {
+      expect(await (await post('/api/dry-run', { manifest: text })).json()).toMatchObject({
+        refused: expect.stringContaining('manifest'),
+      });
+      expect((await post('/api/orders', { manifest: text })).status).toBe(400);
+    }
     const created = await post('/api/orders', { manifest });
     expect([created.status, await created.json()]).toEqual([200, third]);
     expect((await post('/api/orders/team/third/actions', { action: 'delete' })).status).toBe(200);

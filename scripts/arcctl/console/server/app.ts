@@ -114,7 +114,7 @@ function serveChanges(app: Hono, cluster: DashboardOptions['cluster']): void {
   });
   app.post('/api/dry-run', async (c) => {
     const { manifest } = await bodyOf(c);
-    return json(c, await dryRun(cluster, await orderIn(manifest), signalOf(c)));
+    return json(c, await dryRun(cluster, manifest, signalOf(c)));
   });
   app.post('/api/orders', async (c) => {
     const { manifest } = await bodyOf(c);

@@ -94,11 +94,17 @@ export async function orderIn(text: unknown): Promise<Order> {
   return first as Order;
 }
 
-/** What would become of a new Order. Nothing is stored. */
-export async function dryRun(cluster: Connection, order: Order, signal: AbortSignal): Promise<DryRun> {
-  const { stringify } = await import('yaml');
-  const manifest = stringify(order, { lineWidth: 0 });
+/** What would become of a new Order. Nothing is stored. A text that is no Order is refused like one that the API refuses. */
+export async function dryRun(cluster: Connection, text: unknown, signal: AbortSignal): Promise<DryRun> {
+  const { parse, stringify } = await import('yaml');
+  let manifest = String(text);
   try {
+    manifest = stringify(parse(manifest), { lineWidth: 0 });
+  } catch {
+    // It is shown as it was written, with what is wrong with it.
+  }
+  try {
+    const order = await orderIn(text);
     const next = await send(cluster, order, 'All', signal);
     const inputs = await readPlanInputs({ api: cluster.api, signal }, next);
     const outcomes = previewOf(next, planOrder(next, inputs, {}), []).map(
