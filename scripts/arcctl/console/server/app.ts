@@ -6,8 +6,8 @@ import { isRecord } from '#shared/base/meta';
 import { isObjectName } from '#shared/domain';
 import type { Key } from '#shared/kubernetes/client';
 import type { ConsoleApp } from '../../../build/console.ts';
+import { version } from '../../../version/version.ts';
 import type { Cluster } from '../../core/session.ts';
-import { clientVersion } from '../../core/version.ts';
 import { readOrder } from '../../model/read-tree.ts';
 import type { Session } from '../api.ts';
 import type { Watches } from '../model/watches.ts';
@@ -21,7 +21,7 @@ import { logsOf, manifestOf } from './texts.ts';
 import { createTopics } from './topics.ts';
 
 export interface DashboardOptions {
-  cluster: Pick<Cluster, 'api' | 'transport' | 'server'>;
+  cluster: Pick<Cluster, 'api' | 'transport' | 'server' | 'hint'>;
   /** The one that is shown; absent: all. */
   namespace?: string | undefined;
   watches: Watches;
@@ -54,7 +54,7 @@ export function createDashboard(options: DashboardOptions): Hono {
   app.get('/api/session', (c) => {
     const { server } = cluster;
     return json(c, {
-      ...{ server, version: clientVersion(), csrf: secrets.csrf },
+      ...{ server, version: version, csrf: secrets.csrf },
       ...(namespace !== undefined && { namespace }),
     } satisfies Session);
   });

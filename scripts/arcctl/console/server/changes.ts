@@ -17,8 +17,8 @@ import { orderActions } from '../../core/order-actions.ts';
 import type { Cluster } from '../../core/session.ts';
 import { previewOf } from '../../model/preview.ts';
 import { readOrder } from '../../model/read-tree.ts';
+import { rolledBack } from '../../model/versions.ts';
 import type { DryRun } from '../api.ts';
-import { rolledBack } from '../model/versions.ts';
 import { readVersion } from './reads.ts';
 
 type Connection = Pick<Cluster, 'api' | 'transport'>;

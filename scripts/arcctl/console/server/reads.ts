@@ -14,8 +14,8 @@ import type { Cluster } from '../../core/session.ts';
 import { clusterChecks } from '../../model/cluster-checks.ts';
 import { namespaceChecks } from '../../model/namespace-checks.ts';
 import { readOrder, readTree, type Unread } from '../../model/read-tree.ts';
+import { inputsOf } from '../../model/versions.ts';
 import type { DiffLine, Finding, Runs, Settings } from '../api.ts';
-import { inputsOf } from '../model/versions.ts';
 
 /** The Workflows and pods of an Order, for its graph. */
 export async function runsOf(api: KubeClient, key: Required<Key>, signal: AbortSignal): Promise<Runs> {

@@ -8,7 +8,13 @@ import { startDashboard } from './serve.ts';
 
 // Nothing listens there: the pages say so.
 const access = { server: 'http://127.0.0.1:1', userAgent: 'test' };
-const cluster = { api: createKubeClient(access), transport: createTransport(access), server: access.server };
+const hint = (words: string) => `arcctl ${words}`;
+const cluster = {
+  api: createKubeClient(access),
+  transport: createTransport(access),
+  server: access.server,
+  hint,
+};
 
 it('listens on loopback, lets in by its address, and says that the cluster is away', async () => {
   const { url, close } = await startDashboard(cluster, { port: 0 });

@@ -42,7 +42,7 @@ interface ServeOptions {
 
 /** Serves the dashboard of a cluster on loopback. */
 export async function startDashboard(
-  cluster: Pick<Cluster, 'api' | 'transport' | 'server'>,
+  cluster: Pick<Cluster, 'api' | 'transport' | 'server' | 'hint'>,
   { port, namespace, access }: ServeOptions,
 ): Promise<Dashboard> {
   const ending = new AbortController();

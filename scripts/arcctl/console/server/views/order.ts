@@ -9,12 +9,12 @@ import {
   phaseOf,
 } from '#shared/domain';
 import type { Key } from '#shared/kubernetes/client';
+import { orderProgress, type PartProgress } from '../../../model/order-progress.ts';
 import type { createPace } from '../../../model/pace.ts';
 import { throughputOf } from '../../../model/throughput.ts';
 import { type ArtifactNode, treeOf, type VersionNode } from '../../../model/tree.ts';
 import type { ArtifactRow, OrderHead, VersionRow, View } from '../../api.ts';
 import { offeredForArtifact, offeredForOrder } from '../../model/offered.ts';
-import { orderProgress, type PartProgress } from '../../model/order-progress.ts';
 import type { Watches } from '../../model/watches.ts';
 import { eventRow } from './events.ts';
 import { orderRow } from './orders.ts';

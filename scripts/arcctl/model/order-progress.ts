@@ -1,4 +1,4 @@
-import type { Pace } from '../../model/pace.ts';
+import type { Pace } from './pace.ts';
 
 /** What of an artifact counts for the progress of its Order. */
 export interface PartProgress {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { artifactWorkflow, order } from '../../../../shared/domain/testing/objects.ts';
+import { artifactWorkflow, order } from '../../../shared/domain/testing/objects.ts';
 import { inputsOf, rolledBack } from './versions.ts';
 
 const version = (spec: object, more: object = {}) => {
