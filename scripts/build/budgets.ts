@@ -11,7 +11,7 @@ const budgets: Record<string, number> = {
   'probe-endpoint': 359,
   // these two run the plan of an Order, and resolve where its artifacts land
   'decompose-order': 325,
-  'roll-up-order': 327,
+  'roll-up-order': 330,
   // decides who starts next
   'submit-workflow': 287,
   // quotes logs of failed steps

@@ -6,6 +6,7 @@ import { loadManifests } from '#shared/local';
 import { exitCodes, Failure } from '../../scripts/arcctl/core/failure.ts';
 import { createProgram } from '../../scripts/arcctl/program.ts';
 import { quietIo } from '../../scripts/arcctl/testing/quiet-io.ts';
+import { parseReleaseArguments } from '../../scripts/release/arguments.ts';
 import { parseStartArguments } from '../../scripts/standalone/arguments.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS;
@@ -28,12 +29,13 @@ async function commands(): Promise<Command[]> {
   return found;
 }
 
-/** Lines, where quotes may hold several. */
+/** Lines, where quotes and a backslash at the end may hold several. */
 function commandsIn(block: string): string[] {
   const found: string[] = [];
   for (const line of block.split('\n')) {
     const open = found.at(-1);
-    if (open !== undefined && (open.split("'").length - 1) % 2 === 1)
+    if (open?.endsWith('\\')) found[found.length - 1] = open.slice(0, -1) + line;
+    else if (open !== undefined && (open.split("'").length - 1) % 2 === 1)
       found[found.length - 1] = `${open}\n${line}`;
     else if (line !== '') found.push(line);
   }
@@ -55,7 +57,9 @@ const those = (program: string) => all.filter(({ words }) => words[0] === progra
 describe('the commands of docs/operate', () => {
   it('are of programs that this test knows', () => {
     expect(all.length).toBeGreaterThan(40);
-    const known = new Set(['kubectl', 'arcctl', 'npm']);
+    // test/cluster/release.test.ts, release-chart.test.ts and the knative tests run those of other programs.
+    const run = ['helm', 'cosign', 'openssl', 'sha256sum', 'arc-transfer'];
+    const known = new Set(['kubectl', 'arcctl', 'npm', ...run]);
     expect(all.filter(({ words: [program = ''] }) => !known.has(program))).toEqual([]);
   });
 
@@ -71,9 +75,11 @@ describe('the commands of docs/operate', () => {
     expect(caught).toMatchObject({ exitCode: exitCodes.unreachable });
   });
 
-  it.each(those('npm'))('the standalone takes: $text', ({ words }) => {
-    expect(words.slice(0, 3)).toEqual(['npm', 'start', '--']);
-    expect(parseStartArguments(words.slice(3))).toHaveProperty('folder');
+  it.each(those('npm'))('the program takes: $text', ({ words: [, verb, ...rest] }) => {
+    if (verb === 'ci') return expect(rest).toEqual([]);
+    if (verb === 'run') expect(rest.shift()).toBe('release');
+    expect(rest.shift()).toBe('--');
+    expect(verb === 'run' ? parseReleaseArguments(rest) : parseStartArguments(rest)).toHaveProperty('folder');
   });
 
   it.skipIf(!assets).each(those('kubectl'))('kubectl takes: $text', async ({ words }) => {

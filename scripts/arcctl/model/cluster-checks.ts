@@ -182,7 +182,7 @@ async function checkSettings({ api }: Cluster, signal: AbortSignal): Promise<Fin
   const data = found?.data ?? {};
   const { problems } = parseSettings(data);
   const { namespace, name } = settingsMap;
-  const fix = `kubectl edit configmap -n ${namespace} ${name}; docs/operating.md lists the settings`;
+  const fix = `kubectl edit configmap -n ${namespace} ${name}; docs/operate/tenants.md lists the settings`;
   if (problems.length > 0)
     return problems.map(({ key, message }) => bad(`setting ${key}`, withSimilar(key, message), fix));
   const set = Object.values(data).filter((text) => text.trim() !== '').length;
