@@ -25,9 +25,13 @@ const program = `
   import fs from 'node:fs';
   const { runWorker } = await import(${JSON.stringify(worker)});
   const outcomes = [];
-  const run = () => runWorker({
-    env: process.env, stop: new AbortController().signal, warn: () => {}, print: (line) => outcomes.push(JSON.parse(line)),
-  });
+  // Steps come first, the result last.
+  const run = async () => {
+    let last = '';
+    const print = (line) => { last = line; };
+    await runWorker({ env: process.env, stop: new AbortController().signal, warn: () => {}, print });
+    outcomes.push(JSON.parse(last));
+  };
   await run();
   for (let spare = 0; spare <= 24; spare += 1) {
     const held = [];

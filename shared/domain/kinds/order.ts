@@ -90,8 +90,8 @@ const count = (what: string) => z.int().default(0).describe(`Number of artifacts
 /** The state of one artifact in an Order's status: the phase of its ArtifactWorkflow, or `Invalid`. */
 export type ArtifactStatus = z.infer<typeof artifactStatus>;
 const artifactStatus = z.object({
-  // By this name it comes first in YAML, whose keys kubectl sorts.
   artifact: z.string().exactOptional().describe('Name of the artifact in the Order.'),
+  name: z.string().exactOptional().describe('The same as `artifact`, for clients of earlier releases.'),
   artifactIndex: z.int().default(0).describe('Position in spec.artifacts, from 0.'),
   phase: z.string().default('Pending').describe('Phase of its ArtifactWorkflow, or Invalid.'),
   reason: z

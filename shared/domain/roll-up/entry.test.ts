@@ -97,6 +97,7 @@ describe('entryFor', () => {
       artifactIndex: 0,
       artifactWorkflow: expect.stringMatching(/^release-[0-9a-f]{16}$/),
       artifact: 'app',
+      name: 'app',
       phase: 'Pending',
       reason: 'Retrying',
       message: 'attempt 1 failed, trying again at 2026-01-02T03:00:10Z: no answer',

@@ -22,7 +22,7 @@ export interface EntryBudget {
 
 /** Bytes of an entry without its message, and of its details. */
 export const fixedBytes = 150;
-export const detailBytes = 280;
+export const detailBytes = 360;
 
 /** Returns the budget of each entry of an Order with this many artifacts, independent of their messages. */
 export function entryBudget(artifacts: number): EntryBudget {
@@ -69,6 +69,11 @@ export function entryFor(
   return entry.reason === undefined ? entry : sinceWhen(entry, before, now);
 }
 
+/** By `artifact` the name comes first in YAML, whose keys kubectl sorts. */
+function namesOf(name: string): Pick<ArtifactStatus, 'artifact' | 'name'> {
+  return { artifact: name, name };
+}
+
 /** `otherwise`: the hold of an artifact without an ArtifactWorkflow, if it has no other. */
 function plainEntry(
   { artifact, workflow, recorded }: CurrentVersion,
@@ -76,10 +81,10 @@ function plainEntry(
   otherwise: Hold,
 ): ArtifactStatus {
   const artifactIndex = artifact.index;
-  const common = { artifactIndex, ...(artifact.name === undefined ? {} : { artifact: artifact.name }) };
+  const common = { artifactIndex, ...(artifact.name === undefined ? {} : namesOf(artifact.name)) };
   if (recorded) {
-    // The user may have renamed the artifact since; earlier releases kept its name as `name`.
-    const { artifact: _former, name: _older, ...end }: ArtifactStatus & { name?: string } = recorded;
+    // The user may have renamed the artifact since.
+    const { artifact: _former, name: _same, ...end } = recorded;
     return { ...end, ...common };
   }
   // Recorded as ended, it would never be created again.
@@ -154,11 +159,11 @@ function againMessage({ metadata }: ArtifactWorkflow): string | undefined {
 }
 
 function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {
-  const { artifact: name, attempts, digest, message, artifactWorkflow, revision, ...rest } = entry;
+  const { artifact, name: _same, attempts, digest, message, artifactWorkflow, revision, ...rest } = entry;
   return {
     ...rest,
     ...(message === undefined ? {} : { message: cut(brief(message), budget.messageBytes) }),
-    ...(budget.details && name !== undefined ? { artifact: name } : {}),
+    ...(budget.details && artifact !== undefined ? namesOf(artifact) : {}),
     ...(budget.details && artifactWorkflow !== undefined ? { artifactWorkflow } : {}),
     ...(revision !== undefined && (budget.details || revision > 1) ? { revision } : {}),
     ...(budget.details && attempts !== undefined ? { attempts } : {}),

@@ -374,6 +374,7 @@ describe('the size of a status', () => {
     const few = roll(order([image('a')]), [done]);
     expect(Object.values(few.artifactWorkflows ?? {})[0]).toMatchObject({
       artifact: 'a',
+      name: 'a',
       digest: done.results?.digest,
     });
   });
