@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build.sh [etcd|etcdctl|etcdutl|kube|coredns|rigd|argo|eventing|serving]... : builds programs into $RIG/bin, all of them by default, from Go modules
+# build.sh [etcd|etcdctl|etcdutl|kube|coredns|rigd|policies|argo|eventing|serving]... : builds programs into $RIG/bin, all of them by default, from Go modules
 # of the releases in versions.env. A program that was built from the same release and sources is kept.
 . "$(dirname "$0")/lib.sh"
 export CGO_ENABLED=0 GOFLAGS="-mod=mod -buildvcs=false -trimpath"
@@ -76,8 +76,9 @@ kube_minor=${KUBERNETES#1.}
 argo=github.com/argoproj/argo-workflows/v3
 eventing=knative.dev/eventing
 serving=knative.dev/serving
+router=github.com/cloudnativelabs/kube-router/v2
 
-[ $# -gt 0 ] || set -- etcd etcdctl etcdutl kube rigd coredns argo eventing serving
+[ $# -gt 0 ] || set -- etcd etcdctl etcdutl kube rigd coredns policies argo eventing serving
 for group in "$@"; do
   case $group in
     etcd) build etcd go.etcd.io/etcd/server/v3 "v$ETCD" "" etcd=. ;;
@@ -91,6 +92,7 @@ for group in "$@"; do
       ;;
     coredns) build coredns github.com/coredns/coredns "v$COREDNS" "" coredns=. ;;
     rigd) build rigd "" "" "" rigd=. ;;
+    policies) build policies $router "v$KUBE_ROUTER" "" kube-router=$router/cmd/kube-router ;;
     argo)
       build argo $argo "v$ARGO_WORKFLOWS" "-X $argo.version=v$ARGO_WORKFLOWS" \
         workflow-controller=$argo/cmd/workflow-controller argoexec=$argo/cmd/argoexec

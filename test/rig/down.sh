@@ -22,6 +22,8 @@ fi
 
 for name in $(tac "$RUN/order" 2> /dev/null | awk '!seen[$0]++'); do stop "$name"; done
 rm -f "$RUN/order"
+# Its rules for pods that are gone would meet the next pods of the same addresses.
+[ ! -x "$BIN/kube-router" ] || kube-router --cleanup-config > /dev/null 2>&1
 # Volumes of pods and network namespaces of sandboxes.
 awk -v data="$DATA/" -v run="$RUN/" 'index($2, data) == 1 || index($2, run) == 1 { print $2 }' /proc/mounts |
   sort -r | while read -r mount; do umount -l "$mount"; done

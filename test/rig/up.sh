@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# up.sh [control|node|argo|eventing|serving]... : starts these stages in this order, all of them by default. Installs missing Debian
+# up.sh [control|node|policies|argo|eventing|serving]... : starts these stages in this order, all of them by default. Installs missing Debian
 # packages, builds missing programs, starts what is not running. Safe to repeat. The cluster's kubeconfig is $RIG/kubeconfig.
 . "$(dirname "$0")/lib.sh"
-[ $# -gt 0 ] || set -- control node argo eventing serving
+[ $# -gt 0 ] || set -- control node policies argo eventing serving
 
 missing=""
 need() { # PROGRAM PACKAGE
@@ -25,6 +25,7 @@ if [[ " $* " == *" node "* ]]; then
   need busybox busybox-static
   need /usr/lib/cni/bridge containernetworking-plugins
 fi
+[[ " $* " != *" policies "* ]] || need ipset ipset
 if [ -n "$missing" ]; then
   say "apt-get install$missing"
   {
@@ -37,7 +38,7 @@ for stage in "$@"; do
   case $stage in
     control) "$HERE/build.sh" etcd kube ;;
     node) "$HERE/build.sh" rigd coredns ;;
-    argo | eventing) "$HERE/build.sh" "$stage" ;;
+    argo | eventing | policies) "$HERE/build.sh" "$stage" ;;
     serving) "$HERE/build.sh" rigd serving ;;
     *)
       echo "up.sh knows no stage $stage" >&2

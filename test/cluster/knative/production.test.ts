@@ -5,6 +5,7 @@ import type { HttpsClient } from '../../fixtures/http/https-client.ts';
 import { arc, ended, install, pods, production, uninstall } from './conduit.ts';
 import type { Registries } from './images.ts';
 import { client, field, kubectl, lines } from './kubectl.ts';
+import { describeNetwork } from './network.ts';
 import { servedBy } from './served-by.ts';
 import { disturb, prepareTeam, removeTeam } from './team.ts';
 
@@ -63,6 +64,8 @@ describe('the accounts of ARC', { timeout: 10 * minutes }, () => {
     );
   });
 });
+
+describeNetwork();
 
 describe('watch-bridge', { timeout: 10 * minutes }, () => {
   it('is restarted in the middle of an Order, which still succeeds', async () => {

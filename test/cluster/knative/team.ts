@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
+import { conduitNamespace } from '#shared/domain';
 import { type Registries, reachRegistries } from './images.ts';
-import { apply, kubectl, lines } from './kubectl.ts';
+import { apply, field, kubectl, lines } from './kubectl.ts';
 
 /** A file or folder of `objects`. */
 export function objects(name: string): string {
@@ -14,7 +15,43 @@ export async function prepareTeam(): Promise<Registries> {
     await kubectl('-n', 'registries', 'rollout', 'status', `deployment/${name}`, '--timeout=120s');
   await kubectl('apply', '-f', objects('team.yaml'));
   await kubectl('apply', '-n', 'team', '-k', 'knative/tenant');
+  await openToWorkers('team');
+  await openTo(conduitNamespace, prober);
   return reachRegistries();
+}
+
+const workers = { 'app.kubernetes.io/name': 'transfer-worker' };
+const prober = { 'serving.knative.dev/service': 'probe-endpoint' };
+
+/**
+ * Adds to the policies of ARC what an installation has to add for itself: kube-apiserver at its own port, and registries at another port than
+ * 443. `pods`: labels of the pods in the namespace that may connect.
+ */
+async function openTo(namespace: string, pods: Record<string, string>): Promise<void> {
+  const endpoint = 'endpoints/kubernetes';
+  const address = await field('{.subsets[0].addresses[0].ip}', '-n', 'default', endpoint);
+  const port = Number(await field('{.subsets[0].ports[0].port}', '-n', 'default', endpoint));
+  const tcp = (number: number) => [{ protocol: 'TCP', port: number }];
+  const registries = { 'kubernetes.io/metadata.name': 'registries' };
+  const open = { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['private'] }] };
+  await apply({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: 'own-servers', namespace },
+    spec: {
+      podSelector: { matchLabels: pods },
+      policyTypes: ['Egress'],
+      egress: [
+        { to: [{ ipBlock: { cidr: `${address}/32` } }], ports: tcp(port) },
+        { to: [{ namespaceSelector: { matchLabels: registries }, podSelector: open }] },
+      ],
+    },
+  });
+}
+
+/** Lets the workers of a namespace reach kube-apiserver and the registries of the tests. */
+export function openToWorkers(namespace: string): Promise<void> {
+  return openTo(namespace, workers);
 }
 
 /** Removes both namespaces and all that is in them. */

@@ -9,7 +9,7 @@ import { apply, kubectl } from './kubectl.ts';
 import { type Greed, takeEverything } from './mixed/greedy.ts';
 import { ended, patiently } from './mixed/honest.ts';
 import { aggregator, tokenOf } from './mixed/load.ts';
-import { objects, orderOf, prepareTeam, removeTeam } from './team.ts';
+import { objects, openToWorkers, orderOf, prepareTeam, removeTeam } from './team.ts';
 
 const minutes = 60_000;
 /** How long; an hour in `npm run soak`, and not in the suite. */
@@ -67,6 +67,7 @@ async function giveToArc(namespace: string): Promise<void> {
   for (const object of hostileObjects(namespace)) await apply(object);
   await kubectl('label', 'namespace', namespace, 'workflows.argoproj.io/parallelism-limit=2');
   await kubectl('apply', '-n', namespace, '-k', 'knative/tenant');
+  await openToWorkers(namespace);
   const registry = (name: string, usage: string, rest: object) => ({
     ...{ apiVersion: 'arc.opendefense.cloud/v1alpha1', kind: 'Endpoint', metadata: { name, namespace } },
     spec: { type: 'oci', usage, tls: { plainHTTP: true }, ...rest },
