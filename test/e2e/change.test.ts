@@ -113,9 +113,9 @@ describe.concurrent('what makes an artifact run again, under a new name', { time
     expect(conduit.destination.contents.get('moved/team/app')?.tags.has('1.0')).toBe(true);
   });
 
-  it("other data of its Endpoint's Secret", async () => {
+  it("other credentials in its Endpoint's Secret", async () => {
     const { tenant, children } = await afterChange('data', 2, (tenant) =>
-      tenant.patch(secrets, 'credentials', { stringData: { note: 'rotated' } }),
+      tenant.patch(secrets, 'credentials', { stringData: { region: 'rotated' } }),
     );
     // One Secret, two Endpoints: both counters rise, and still only one new version runs to its end.
     expect(
