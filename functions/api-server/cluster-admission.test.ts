@@ -31,9 +31,15 @@ async function startCluster(served: readonly string[], hidden: readonly string[]
     .map(({ kind, apiVersion, plural }): KindDefinition => {
       const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
       return {
-        ...{ group: group ?? '', version: version ?? '', kind, plural, singular: kind.toLowerCase() },
-        ...{ scope: 'Cluster', description: 'For tests.' },
-        ...{ status: false, columns: [] },
+        group: group ?? '',
+        version: version ?? '',
+        kind,
+        plural,
+        singular: kind.toLowerCase(),
+        scope: 'Cluster',
+        description: 'For tests.',
+        status: false,
+        columns: [],
         schema: z.object({ webhooks: z.array(z.unknown()).optional(), spec: z.looseObject({}).optional() }),
       };
     });
@@ -64,7 +70,11 @@ function follow(client: KubeClient) {
   const control = new AbortController();
   closers.push(() => control.abort());
   const followed = followClusterAdmission({
-    ...{ client, writes: writesTo(arcKinds), log, metrics, signal: control.signal },
+    client,
+    writes: writesTo(arcKinds),
+    log,
+    metrics,
+    signal: control.signal,
   });
   return { ...followed, lines, metrics };
 }

@@ -82,7 +82,9 @@ export function followClusterAdmission(options: ClusterAdmissionOptions): Cluste
       { signal, backoff },
     );
     const followed: Followed = {
-      ...{ kind: kind.kind, plural: kind.plural, state: 'unknown' },
+      kind: kind.kind,
+      plural: kind.plural,
+      state: 'unknown',
       values: () => known.values(),
     };
     const setState = (state: Followed['state']) => {

@@ -57,7 +57,10 @@ export async function runApiServer({ settings, env, log, output, signal }: Progr
   const audit = await openAuditLog(settings.ARC_AUDIT_POLICY_FILE, output, metrics);
   const namespaces = namespacesOf(client, log, ending.signal);
   const clusterAdmission = followClusterAdmission({
-    ...{ client, writes: writesTo(arcKinds), log, metrics },
+    client,
+    writes: writesTo(arcKinds),
+    log,
+    metrics,
     signal: ending.signal,
   });
   const operator = followSettings({ client, log, metrics, signal: ending.signal });

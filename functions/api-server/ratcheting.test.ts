@@ -36,7 +36,8 @@ const cases: Case[] = [
   {
     kind: 'Order',
     spec: {
-      ...{ ttl: 'soon', onChange: 'Sometimes' },
+      ttl: 'soon',
+      onChange: 'Sometimes',
       artifacts: [{ ...artifact, name: 'old', spec: { image: '{{workflow.name}}' } }],
     },
     sound: { queueName: 'fast' },
@@ -54,7 +55,9 @@ const cases: Case[] = [
     kind: 'ArtifactWorkflow',
     spec: {
       workflowTemplateRef: { name: 'with {{braces}}' },
-      ...{ parameters: [{ name: 'a b', value: '' }], ttlAfterFailed: 'soon', suspend: 'perhaps' },
+      parameters: [{ name: 'a b', value: '' }],
+      ttlAfterFailed: 'soon',
+      suspend: 'perhaps',
       srcSecretRef: { name: 'secret' },
     },
     sound: { ttlAfterFinished: '1h' },
@@ -80,7 +83,9 @@ const cases: Case[] = [
   ...['ArtifactType', 'ClusterArtifactType'].map((kind) => ({
     kind,
     spec: {
-      ...{ workflowTemplateRef: { name: '' }, ttlAfterFinished: 'soon', rules: { srcTypes: [''] } },
+      workflowTemplateRef: { name: '' },
+      ttlAfterFinished: 'soon',
+      rules: { srcTypes: [''] },
       retry: { limit: -1 },
     },
     sound: { queueName: 'fast', workflowTemplateRef: { ...template, name: '' } },

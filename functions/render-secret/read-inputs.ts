@@ -39,8 +39,14 @@ export async function readInputs(context: Context, workflow: ArtifactWorkflow): 
     read(secrets, destination?.spec.tls?.caSecretRef),
   ]);
   return {
-    ...{ source, destination, sourceSecret, destinationSecret, sourceCa, destinationCa },
-    ...{ settings, ...enforced },
+    source,
+    destination,
+    sourceSecret,
+    destinationSecret,
+    sourceCa,
+    destinationCa,
+    settings,
+    ...enforced,
   };
 }
 

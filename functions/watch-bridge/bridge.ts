@@ -72,16 +72,30 @@ export function startBridge(options: BridgeOptions): Bridge {
   const metrics = bridgeMetrics(options.metrics, shard);
   const times = { clock, timeOfDay, random };
   const sender = new Sender({
-    ...{ ...times, sink: options.sink, log, signal, metrics, parallel, maySend },
+    ...times,
+    sink: options.sink,
+    log,
+    signal,
+    metrics,
+    parallel,
+    maySend,
     started: (key, event) => dispatcher.started(key, event),
     ended: (key) => dispatcher.ended(key),
   });
   const dispatcher = new Dispatcher({
-    ...{ ...times, watchSecrets, watchSchedules, shard, outbox: sender },
+    ...times,
+    watchSecrets,
+    watchSchedules,
+    shard,
+    outbox: sender,
     repaired: () => metrics.repaired(),
   });
   const announcer = new Announcer({
-    ...{ ...times, view: dispatcher.view, shard, log, metrics },
+    ...times,
+    view: dispatcher.view,
+    shard,
+    log,
+    metrics,
     deliver: createDelivery(options.sink, signal, maySend),
     record: ({ kind, metadata }, announced) => {
       const { resourceVersion } = metadata;
@@ -93,7 +107,12 @@ export function startBridge(options: BridgeOptions): Bridge {
   });
   const synced = Promise.withResolvers<void>();
   const watches = startWatches({
-    ...{ api, signal, random, log, watchSecrets, watchSchedules },
+    api,
+    signal,
+    random,
+    log,
+    watchSecrets,
+    watchSchedules,
     keep: (object) => dispatcher.keep(object),
     onChange: (change) => {
       dispatcher.change(change);

@@ -44,7 +44,12 @@ async function main(): Promise<void> {
   const api = createKubeClient({ ...(await programAccess(process.env)), userAgent: 'arc-watch-bridge' });
 
   const replica = runReplica({
-    ...{ api, sink, log, metrics, steadyClock, signal: control.signal },
+    api,
+    sink,
+    log,
+    metrics,
+    steadyClock,
+    signal: control.signal,
     namespace: config.ARC_NAMESPACE,
     identity: `${hostname()}_${randomUUID()}`,
     shards: config.ARC_BRIDGE_SHARDS,

@@ -39,7 +39,11 @@ export function loginCommand(command: Command, terminal: Terminal, secrets: stri
       const { tls, remoteURL } = endpoint;
       const credentials = { username, password };
       const { reachable, authenticated } = await probeServer({
-        ...{ name: host, type: 'oci', remoteURL, credentials, signal: terminal.signal },
+        name: host,
+        type: 'oci',
+        remoteURL,
+        credentials,
+        signal: terminal.signal,
         ...(tls && { tls }),
         guard: createAddressGuard(loopback),
       });

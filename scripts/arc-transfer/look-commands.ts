@@ -81,7 +81,9 @@ async function look(
   const image = place.name;
   await inSession(optionsOf(terminal), async ({ session, signal }) => {
     const location = {
-      ...{ name, remoteURL, image },
+      name,
+      remoteURL,
+      image,
       ...(tls && { tls }),
       ...(credentials && { credentials }),
       ...(redirectHosts && { redirectHosts }),

@@ -18,7 +18,10 @@ for (const stream of [stdout, stderr])
     process.exit(141);
   });
 const exitCode = await run(process.argv.slice(2), {
-  ...{ stdout, stderr, env, signal: stop.signal },
+  stdout,
+  stderr,
+  env,
+  signal: stop.signal,
   // Node opens the standard input when it is looked at.
   get stdin() {
     return process.stdin;

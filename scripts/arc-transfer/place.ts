@@ -109,7 +109,8 @@ function registryPlace(rest: string, scheme: string | undefined): Place {
       type: 'oci',
       remoteURL: `${remote}${rest.slice(host.length).replace(/\/$/, '')}`,
       name: undefined,
-      ...{ host, maySpeakTls },
+      host,
+      maySpeakTls,
     };
   const { host: _, ...image } = parseReference(rest);
   return { type: 'oci', remoteURL: remote, name: formatReference(image), host, maySpeakTls };

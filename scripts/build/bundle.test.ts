@@ -83,7 +83,9 @@ describe('a bundle of a function', () => {
     ];
     const kubeconfig = (user: string) => ({
       clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
-      ...{ users, contexts: [{ name: 'x', context: { cluster: 'c', user } }], 'current-context': 'x' },
+      users,
+      contexts: [{ name: 'x', context: { cluster: 'c', user } }],
+      'current-context': 'x',
     });
     const program = `
       import { createKubeClient, programAccess } from '#shared/kubernetes/client';

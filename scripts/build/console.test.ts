@@ -15,8 +15,12 @@ it('bundles the front end within its budget, each file named after its content',
 
 it('stands in the bundle of arcctl, which needs no bundler then', { timeout: 120_000 }, async () => {
   const { outputFiles } = await build({
-    ...{ entryPoints: ['scripts/arcctl/console/server/assets.ts'], bundle: true, write: false },
-    ...{ format: 'esm', platform: 'node', plugins: [inlineConsole] },
+    entryPoints: ['scripts/arcctl/console/server/assets.ts'],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    plugins: [inlineConsole],
   });
   const text = outputFiles[0]?.text ?? '';
   expect(text).not.toContain('esbuild');

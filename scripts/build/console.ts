@@ -66,7 +66,10 @@ export async function buildConsole(): Promise<ConsoleApp> {
   const address = (file: string) => `/assets/${path.basename(file)}`;
   return {
     assets: [...assets, { name: iconName, type: 'image/svg+xml', gzip: gzipSync(icon, { level: 9 }) }],
-    ...{ script: address(script), style: address(cssBundle), theme: address(theme), icon: address(iconName) },
+    script: address(script),
+    style: address(cssBundle),
+    theme: address(theme),
+    icon: address(iconName),
   };
 }
 

@@ -73,7 +73,9 @@ export const loadSeldomLate: Plugin = {
       pluginData,
     }));
     build.onResolve({ filter: /^seldom:/ }, ({ path, pluginData }) => ({
-      ...{ path: path.slice('seldom:'.length), namespace: 'seldom', pluginData },
+      path: path.slice('seldom:'.length),
+      namespace: 'seldom',
+      pluginData,
     }));
     build.onLoad({ filter: /.*/, namespace: 'seldom' }, ({ path, pluginData }) => ({
       contents: `export { ${seldom[path]?.names} } from '${path}';`,

@@ -42,7 +42,11 @@ export async function makeRelease(
   const workFolder = await mkdtemp(path.join(os.tmpdir(), 'arc-release-'));
   const context: ReleaseContext = {
     ...rest,
-    ...{ folder, workFolder, version, image, url },
+    folder,
+    workFolder,
+    version,
+    image,
+    url,
     ...(base !== undefined && { base }),
     ...(signKey && { key: signKey }),
   };

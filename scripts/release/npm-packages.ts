@@ -43,7 +43,12 @@ export async function releaseNpmPackages(
     const files = own.map(({ file }) => path.basename(file));
     for (const { file } of own) await cp(file, path.join(staged, path.basename(file)));
     const manifest = {
-      ...{ name, version, description, license, type: 'module', bin },
+      name,
+      version,
+      description,
+      license,
+      type: 'module',
+      bin,
       engines: { node: '>=22' },
       files: [...files, 'THIRD-PARTY.txt'],
     };

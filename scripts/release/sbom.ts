@@ -43,7 +43,8 @@ export async function releaseSboms(
   const extras: Extra[] = [
     { name: 'node', version: nodeVersion, purl: `pkg:generic/node@${nodeVersion}`, license: 'MIT' },
     ...libraries.map(({ name, version: of, architecture }) => ({
-      ...{ name, version: of },
+      name,
+      version: of,
       purl: `pkg:deb/debian/${name.replaceAll('+', '%2B')}@${encodeURIComponent(of)}?arch=${architecture}`,
     })),
   ];
@@ -81,7 +82,11 @@ function cycloneDxOf(
       .filter((each) => shipped.has(each['bom-ref']))
       .map((each) => ({ ...each, scope: 'required' })),
     ...extras.map(({ name, version, purl, license }) => ({
-      ...{ 'bom-ref': purl, type: name === 'node' ? 'application' : 'library', name, version, purl },
+      'bom-ref': purl,
+      type: name === 'node' ? 'application' : 'library',
+      name,
+      version,
+      purl,
       ...(license !== undefined && { licenses: [{ license: { id: license } }] }),
     })),
   ];
@@ -109,8 +114,12 @@ function spdxOf(
     ...(root ? [root] : []),
     ...others.filter(({ name, versionInfo }) => shipped.has(`${name}@${versionInfo}`)),
     ...extras.map(({ name, version, purl, license }) => ({
-      ...{ name, SPDXID: idOf(purl), versionInfo: version },
-      ...{ downloadLocation: 'NOASSERTION', filesAnalyzed: false, licenseDeclared: license ?? 'NOASSERTION' },
+      name,
+      SPDXID: idOf(purl),
+      versionInfo: version,
+      downloadLocation: 'NOASSERTION',
+      filesAnalyzed: false,
+      licenseDeclared: license ?? 'NOASSERTION',
       externalRefs: [{ referenceCategory: 'PACKAGE-MANAGER', referenceType: 'purl', referenceLocator: purl }],
     })),
   ];
@@ -118,7 +127,9 @@ function spdxOf(
   const relationships = [
     ...bom.relationships.filter((each) => ids.has(each.spdxElementId) && ids.has(each.relatedSpdxElement)),
     ...extras.map(({ purl }) => ({
-      ...{ spdxElementId: root?.SPDXID ?? '', relatedSpdxElement: idOf(purl), relationshipType: 'CONTAINS' },
+      spdxElementId: root?.SPDXID ?? '',
+      relatedSpdxElement: idOf(purl),
+      relationshipType: 'CONTAINS',
     })),
   ];
   const content = { packages, relationships };

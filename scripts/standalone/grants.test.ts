@@ -28,7 +28,9 @@ async function asTom() {
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings';
 const binding = (name: string, role: string, kind = 'ClusterRole') => ({
-  ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { name } },
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'RoleBinding',
+  metadata: { name },
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: role },
   subjects: [{ kind: 'User', name: 'tom', apiGroup: 'rbac.authorization.k8s.io' }],
 });

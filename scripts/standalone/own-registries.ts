@@ -60,8 +60,10 @@ async function onRememberedPort(file: string): Promise<Registry> {
 
 function endpointOf(name: string, usage: string, { url }: Registry): KubeObject {
   return {
-    ...{ apiVersion: endpoints.apiVersion, kind: 'Endpoint', metadata: { name, namespace } },
-    ...{ spec: { type: 'oci', remoteURL: url, usage } },
+    apiVersion: endpoints.apiVersion,
+    kind: 'Endpoint',
+    metadata: { name, namespace },
+    spec: { type: 'oci', remoteURL: url, usage },
   };
 }
 

@@ -54,7 +54,9 @@ const none = Buffer.alloc(0);
 function requestOf(url: URL, { headers, body = none }: Post): Request {
   const bytes = new Uint8Array(body);
   const request = {
-    ...{ method: 'POST', url: url.href, body: null },
+    method: 'POST',
+    url: url.href,
+    body: null,
     headers: { get: (name: string) => headers[name.toLowerCase()] ?? null },
     arrayBuffer: () => Promise.resolve(bytes.buffer),
   };

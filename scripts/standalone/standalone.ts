@@ -118,7 +118,11 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const operator: { settings: () => Settings } = { settings: () => ({}) };
   const rbac = createRbac(manifests);
   const server = composeApi({
-    ...{ store: options.wrapStore?.(store) ?? store, identities, rbac, liveLogs, log },
+    store: options.wrapStore?.(store) ?? store,
+    identities,
+    rbac,
+    liveLogs,
+    log,
     settings: () => operator.settings(),
   });
   const api = await serve(server, {
@@ -149,7 +153,9 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     signal: ending.signal,
   });
   const granted = followGrants({
-    ...{ api: createKubeClient(accessOf('admin')), rbac, signal: ending.signal },
+    api: createKubeClient(accessOf('admin')),
+    rbac,
+    signal: ending.signal,
     log: log.child({ part: 'rbac' }),
   });
   operator.settings = followed.current;
@@ -238,7 +244,9 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
 function subscriptionOf(sink: URL): Manifest {
   const types = ['order', 'artifact'].map((kind) => ({ prefix: { type: `cloud.opendefense.arc.${kind}.` } }));
   return {
-    ...{ apiVersion: 'eventing.knative.dev/v1', kind: 'Trigger', metadata: { name: 'sink' } },
+    apiVersion: 'eventing.knative.dev/v1',
+    kind: 'Trigger',
+    metadata: { name: 'sink' },
     // Its own delivery: a subscriber that is away is no dead letter of ARC.
     spec: {
       broker: 'arc',

@@ -63,8 +63,13 @@ async function benchArcctl({ kubeconfig }: TestApi): Promise<void> {
     const theirs = median(times.get('node') ?? []);
     for (const name of Object.keys(commands))
       report({
-        ...{ bench: 'people', case: `arcctl ${name}: first output`, n: rounds, unit: 'ms', less: true },
-        ...{ ours: median(times.get(name) ?? []), theirs },
+        bench: 'people',
+        case: `arcctl ${name}: first output`,
+        n: rounds,
+        unit: 'ms',
+        less: true,
+        ours: median(times.get(name) ?? []),
+        theirs,
       });
   } finally {
     await rm(folder, { recursive: true, force: true });

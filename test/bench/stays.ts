@@ -27,8 +27,12 @@ export async function benchStays(showFiles: boolean): Promise<void> {
   const identities = await loadIdentities(folder, ['admin', 'sync-status']);
   const roles = ['knative/base', 'scripts/standalone'].map((one) => loadManifests(path.join(root, one)));
   const api = composeApi({
-    ...{ store, identities, rbac: createRbac((await Promise.all(roles)).flat()), settings: () => ({}) },
-    ...{ liveLogs: createLiveLogs(), log: createLogger({ name: 'bench', level: 'error' }) },
+    store,
+    identities,
+    rbac: createRbac((await Promise.all(roles)).flat()),
+    settings: () => ({}),
+    liveLogs: createLiveLogs(),
+    log: createLogger({ name: 'bench', level: 'error' }),
   });
   const accessOf = (name: string) => ({
     ...{ server: 'https://127.0.0.1', fetch: inProcess(api), userAgent: `arc-${name}` },
@@ -88,8 +92,15 @@ function tell(verb: string, { files, functions, calls, bytes }: Touched, showFil
   const server = files.filter((file) => file.startsWith('shared/kubernetes/apiserver/')).length;
   console.log(
     JSON.stringify({
-      ...{ bench: 'api', case: `stays ${verb}`, files: files.length, ofServer: server, folders },
-      ...{ functions, calls, bytesCopied: bytes, ...(showFiles && { paths: files }) },
+      bench: 'api',
+      case: `stays ${verb}`,
+      files: files.length,
+      ofServer: server,
+      folders,
+      functions,
+      calls,
+      bytesCopied: bytes,
+      ...(showFiles && { paths: files }),
     }),
   );
 }

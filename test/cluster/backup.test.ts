@@ -68,7 +68,10 @@ describeCluster('a backup', (machine) => {
   };
   const createWorkflow = (name: string, owner: Body) =>
     cluster.api.must('POST', workflowPath(), {
-      ...{ apiVersion: 'argoproj.io/v1alpha1', kind: 'Workflow', spec: {}, status: { phase: 'Running' } },
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'Workflow',
+      spec: {},
+      status: { phase: 'Running' },
       metadata: { name, ownerReferences: [{ ...ownedBy(owner), controller: true }] },
     });
 

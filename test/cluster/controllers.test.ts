@@ -141,7 +141,9 @@ describeCluster("the cluster's controllers and our kinds", (machine) => {
       for (const name of ['one', 'two']) await api.must('POST', orders('counted'), newOrder({ name }));
       const key = 'count/orders.arc.opendefense.cloud';
       await api.must('POST', corePath('resourcequotas', 'counted'), {
-        ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'orders' } },
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'orders' },
         spec: { hard: { [key]: '10' } },
       });
       const quota = corePath('resourcequotas', 'counted', 'orders');

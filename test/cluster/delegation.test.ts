@@ -24,7 +24,9 @@ describeCluster('what the cluster decides', (machine) => {
     cluster = await startCluster(machine, { store: 'embedded' });
     ours = cluster.plane.admin(cluster.ours.first.url);
     await cluster.api.must('POST', corePath('namespaces'), {
-      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } },
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'team' },
     });
   }, 180_000);
   afterAll(async () => {
@@ -43,10 +45,15 @@ describeCluster('what the cluster decides', (machine) => {
     expect(await ready()).not.toContain('warn:');
     const rule = {
       apiGroups: ['arc.opendefense.cloud'],
-      ...{ apiVersions: ['*'], operations: ['CREATE'], resources: ['orders'] },
+      apiVersions: ['*'],
+      operations: ['CREATE'],
+      resources: ['orders'],
     };
     const webhook = {
-      ...{ name: 'orders.test.example.com', rules: [rule], sideEffects: 'None', failurePolicy: 'Fail' },
+      name: 'orders.test.example.com',
+      rules: [rule],
+      sideEffects: 'None',
+      failurePolicy: 'Fail',
       ...{ admissionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1:1/' } },
     };
     const objects: [string, string, object][] = [

@@ -23,7 +23,10 @@ const tokenOf = (account: string) => ({
   type: 'kubernetes.io/service-account-token',
 });
 const opaque = (name: string) => ({
-  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name }, type: 'Opaque' },
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name },
+  type: 'Opaque',
   data: { key: 'eA==' },
 });
 
@@ -169,20 +172,23 @@ describe.skipIf(!assets || !host)('an account of ARC', () => {
       const me = { kind: 'ServiceAccount', name: account, namespace: 'arc-system' };
       const cluster = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
       const binding = (kind: string) => ({
-        ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind, metadata: { name: 'mine' } },
-        ...{ roleRef: cluster, subjects: [me] },
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind,
+        metadata: { name: 'mine' },
+        roleRef: cluster,
+        subjects: [me],
       });
       const pod = {
-        ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'mine' } },
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'mine' },
         spec: { serviceAccountName: 'render-secret', containers: [{ name: 'a', image: 'a' }] },
       };
       const role = { rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] };
       const request = {
-        ...{
-          apiVersion: 'certificates.k8s.io/v1',
-          kind: 'CertificateSigningRequest',
-          metadata: { name: 'mine' },
-        },
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { name: 'mine' },
         spec: { request: '', signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] },
       };
       const hook = 'validatingwebhookconfigurations';

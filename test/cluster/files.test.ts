@@ -105,7 +105,10 @@ describe.skipIf(!tools)('files in a real S3 storage', () => {
         trust: String(pair.publicKey.export({ format: 'pem', type: 'spki' })),
       };
       const medium = {
-        ...{ name: 'medium', type: 'bundle', remoteURL: `${storage.url}/bucket/bundles`, keys },
+        name: 'medium',
+        type: 'bundle',
+        remoteURL: `${storage.url}/bucket/bundles`,
+        keys,
         credentials: storage.keys,
       };
       const oci = { name: 'registry', type: 'oci', remoteURL: registry.url };

@@ -60,11 +60,14 @@ describe.skipIf(!programs || !storageFolder)('a folder', () => {
     }
   }
   const http = ({ port }: Server, at = '', type = 'http'): JobEndpoint => ({
-    ...{ name: type, type },
+    name: type,
+    type,
     remoteURL: `http://127.0.0.1:${port}/${at}`,
   });
   const s3 = (prefix: string): JobEndpoint => ({
-    ...{ name: 's3', type: 's3', remoteURL: `${storage.url}/bucket/${prefix}` },
+    name: 's3',
+    type: 's3',
+    remoteURL: `${storage.url}/bucket/${prefix}`,
     credentials: { ...storage.keys, region },
   });
   const move = (source: JobEndpoint, destination: JobEndpoint, spec: object = {}) =>
@@ -154,7 +157,8 @@ describe.skipIf(!programs || !storageFolder)('a folder', () => {
         stdout: { write: (text: string) => (stdout += text) },
         stderr: { write: (text: string) => (stderr += text) },
         env: {
-          ...{ DOCKER_CONFIG: folder, TMPDIR: folder },
+          DOCKER_CONFIG: folder,
+          TMPDIR: folder,
           AWS_ACCESS_KEY_ID: storage.keys.accessKeyID,
           AWS_SECRET_ACCESS_KEY: storage.keys.secretAccessKey,
         },

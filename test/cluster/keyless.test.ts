@@ -72,7 +72,10 @@ describe.skipIf(!tools)(
     });
     const copy = (name: string, policy: Policy, to = `${name}/app:1`, from = source) =>
       copyImage({
-        ...{ policy, trustedRoot: sigstore.trustedRoot, workDir: folder, retry: { attempts: 1 } },
+        policy,
+        trustedRoot: sigstore.trustedRoot,
+        workDir: folder,
+        retry: { attempts: 1 },
         signal: AbortSignal.timeout(60_000),
         source: { name: 'src', remoteURL: `http://${from.host}`, image: `${name}/app:1` },
         destination: { name: 'dst', remoteURL: `http://${destination.host}`, image: to },

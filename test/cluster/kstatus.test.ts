@@ -110,7 +110,9 @@ describeCluster(
       const { finalizers = [], deletionTimestamp, generation = 1 } = metadata;
       const held = deletionTimestamp !== undefined ? { finalizers } : {};
       const made = await cluster.api.must('POST', collection, {
-        ...{ apiVersion, kind, spec },
+        apiVersion,
+        kind,
+        spec,
         metadata: { name, ...held },
       });
       if (deletionTimestamp !== undefined) await cluster.api.must('DELETE', `${collection}/${name}`);

@@ -99,7 +99,8 @@ describe.skipIf(!isReady)('the provenance of a chart', () => {
   async function expectVerdict(provenance: string, name: string, accepted: boolean): Promise<void> {
     const [helmSays, weSay] = [await helms(provenance, name), ours(provenance, await keyring(name))];
     expect({ helm: helmSays === undefined, arc: weSay === undefined }, `${helmSays} / ${weSay}`).toEqual({
-      ...{ helm: accepted, arc: accepted },
+      helm: accepted,
+      arc: accepted,
     });
   }
 
@@ -198,7 +199,10 @@ describe.skipIf(!isReady)('the provenance of a chart', () => {
       const policy: Policy = { chartSigners: [await keyring('ed25519')] };
       const copy = (name: string) =>
         copyImage({
-          ...{ policy, workDir: folder, retry: { attempts: 1 }, signal: AbortSignal.timeout(60_000) },
+          policy,
+          workDir: folder,
+          retry: { attempts: 1 },
+          signal: AbortSignal.timeout(60_000),
           source: { name: 'src', remoteURL: `http://${source.host}`, image: `${name}/demo:1.0.0` },
           destination: { name: 'dst', remoteURL: `http://${source.host}`, image: `moved/${name}:1.0.0` },
         });

@@ -29,7 +29,8 @@ describe.skipIf(!assets)('the limits of a namespace in etcd', () => {
     const plain = await openEtcdStore({ endpoints: [etcd.endpoint] });
     const store = cacheStore(plain, { prefix: storagePrefix(group), onReload: () => undefined });
     const api = createArcApiServer({
-      ...{ store, settings: () => settings },
+      store,
+      settings: () => settings,
       authenticate: async () => ({ name: 'jo', groups: [] }),
       authorize: async () => ({ allowed: true }),
       findNamespace: async () => ({ metadata: {} }),
@@ -41,7 +42,8 @@ describe.skipIf(!assets)('the limits of a namespace in etcd', () => {
         const order = { apiVersion: `${group}/v1alpha1`, kind: 'Order', metadata: { name } };
         const response = await api.app.fetch(
           new Request(`http://test.invalid${collection}`, {
-            ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
             body: JSON.stringify({ ...order, spec: { defaults: sides } }),
           }),
         );

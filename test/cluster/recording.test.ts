@@ -136,7 +136,9 @@ describe.skipIf(!hasBrowser || !existsSync(terminalProgram))(
 /** One that arrives, one that is slow, and one that the source does not have yet. */
 function story(): KubeObject {
   const artifact = (artifactName: string, tag: string) => ({
-    ...{ name: artifactName, type: 'oci' as const, source: 'source' },
+    name: artifactName,
+    type: 'oci' as const,
+    source: 'source',
     spec: { image: `team/${artifactName}:${tag}`, override: `mirror/${artifactName}:${tag}` },
   });
   const made = orderOf([artifact('app', '1.0'), artifact('tools', '2.1'), artifact('charts', '0.3')]);

@@ -40,8 +40,11 @@ describe.skipIf(!tools)('a policy that requires an SBOM', () => {
   const inFolder = (name: string) => path.join(folder, name);
   const judge = (...command: [string, ...string[]]) =>
     judgeBy(tools ?? '', command, {
-      ...{ home: folder, COSIGN_PASSWORD: '', PATH: `${folder}/bin:/usr/bin:/bin` },
-      ...{ SYFT_REGISTRY_INSECURE_USE_HTTP: 'true', SYFT_CHECK_FOR_APP_UPDATE: 'false' },
+      home: folder,
+      COSIGN_PASSWORD: '',
+      PATH: `${folder}/bin:/usr/bin:/bin`,
+      SYFT_REGISTRY_INSECURE_USE_HTTP: 'true',
+      SYFT_CHECK_FOR_APP_UPDATE: 'false',
     });
   const oras = (...args: string[]) => judge('oras', ...args, '--plain-http');
   const regctl = (...args: string[]) => judge('regctl', '--host', `reg=${source.host},tls=disabled`, ...args);
@@ -74,7 +77,9 @@ describe.skipIf(!tools)('a policy that requires an SBOM', () => {
   }
   const copy = (repository: string, from = source, to = `${repository}:1`) =>
     copyImage({
-      ...{ policy: { requiredSbom: true }, workDir: folder, retry: { attempts: 1 } },
+      policy: { requiredSbom: true },
+      workDir: folder,
+      retry: { attempts: 1 },
       signal: AbortSignal.timeout(60_000),
       source: { name: 'src', remoteURL: `http://${from.host}`, image: `${repository}:1` },
       destination: { name: 'dst', remoteURL: `http://${destination.host}`, image: to },
@@ -224,11 +229,14 @@ describe.skipIf(!tools)('a policy that requires an SBOM', () => {
       );
       const mediaType = 'application/vnd.oci.image.manifest.v1+json';
       const index = {
-        ...{ schemaVersion: 2, mediaType: ociIndex },
+        schemaVersion: 2,
+        mediaType: ociIndex,
         manifests: [
           { mediaType, digest: image.digest, size, platform: { architecture: 'amd64', os: 'linux' } },
           {
-            ...{ mediaType, digest: attested.digest, size: attested.size },
+            mediaType,
+            digest: attested.digest,
+            size: attested.size,
             annotations: {
               'vnd.docker.reference.digest': image.digest,
               'vnd.docker.reference.type': 'attestation-manifest',

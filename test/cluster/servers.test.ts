@@ -71,7 +71,9 @@ describe.skipIf(!programs)('servers that people have', () => {
   const move = (job: Job, options: Partial<CopyOptions> = {}) =>
     moveJob(job, { signal: AbortSignal.timeout(60_000), workDir, ...options });
   const end = (type: string, remoteURL: string, more: Partial<JobEndpoint> = {}): JobEndpoint => ({
-    ...{ name: type, type, remoteURL },
+    name: type,
+    type,
+    remoteURL,
     ...more,
   });
   const secured = () => ({ credentials: account, tls: { ca: authority.cert } });

@@ -71,7 +71,10 @@ describe.skipIf(!tools)('cosign itself', () => {
 
   const copy = (name: string, policy: Policy, more: Partial<CopyRequest> = {}) =>
     copyImage({
-      ...{ policy, workDir: folder, retry: { attempts: 1 }, signal: AbortSignal.timeout(60_000) },
+      policy,
+      workDir: folder,
+      retry: { attempts: 1 },
+      signal: AbortSignal.timeout(60_000),
       source: { name: 'src', remoteURL: `http://${source.host}`, image: `${name}:1` },
       destination: { name: 'dst', remoteURL: `http://${destination.host}`, image: `${name}:1` },
       ...more,

@@ -23,7 +23,10 @@ for (const commit of earlier)
       beforeAll(async () => {
         tree = await checkOut(commit);
         cluster = await startCluster(machine, {
-          ...{ store: 'etcd', instances: 2, delaySeconds: 5, tree: tree.folder },
+          store: 'etcd',
+          instances: 2,
+          delaySeconds: 5,
+          tree: tree.folder,
         });
         await cluster.api.must('POST', corePath('namespaces'), newNamespace('upgrade'));
       }, 180_000);

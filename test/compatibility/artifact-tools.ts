@@ -43,7 +43,8 @@ async function attach(ground: Ground, reference: string): Promise<void> {
 
 const orasCases: readonly Case[] = [
   {
-    ...{ tool: 'oras', format: 'artifact of two files' },
+    tool: 'oras',
+    format: 'artifact of two files',
     write: async (ground, reference) =>
       oras(
         ground,
@@ -56,7 +57,8 @@ const orasCases: readonly Case[] = [
     },
   },
   {
-    ...{ tool: 'oras', format: 'artifact with a config' },
+    tool: 'oras',
+    format: 'artifact with a config',
     write: async (ground, reference) =>
       oras(
         ground,
@@ -67,7 +69,8 @@ const orasCases: readonly Case[] = [
     read: pulled,
   },
   {
-    ...{ tool: 'oras', format: 'artifact of a folder' },
+    tool: 'oras',
+    format: 'artifact of a folder',
     async write(ground, reference) {
       await file(ground, 'folder/a.txt');
       await oras(ground, 'push --plain-http --artifact-type application/example', reference, 'folder/');
@@ -78,7 +81,8 @@ const orasCases: readonly Case[] = [
     },
   },
   {
-    ...{ tool: 'oras', format: 'artifact with referrers of referrers' },
+    tool: 'oras',
+    format: 'artifact with referrers of referrers',
     async write(ground, reference) {
       await oras(
         ground,
@@ -91,7 +95,8 @@ const orasCases: readonly Case[] = [
     read: tree,
   },
   {
-    ...{ tool: 'oras', format: 'index with referrers' },
+    tool: 'oras',
+    format: 'index with referrers',
     async write(ground, reference) {
       await oras(ground, 'cp --from-plain-http --to-plain-http', `${ground.base}/index:1`, reference);
       await attach(ground, reference);
@@ -99,7 +104,8 @@ const orasCases: readonly Case[] = [
     read: tree,
   },
   {
-    ...{ tool: 'oras', format: 'OCI layout with referrers' },
+    tool: 'oras',
+    format: 'OCI layout with referrers',
     async write(ground, reference) {
       const made = reference.replace('/', '/made-');
       await oras(ground, 'cp --from-plain-http --to-plain-http', `${ground.base}/image:1`, made);
@@ -115,7 +121,8 @@ const orasCases: readonly Case[] = [
     },
   },
   {
-    ...{ tool: 'oras', format: 'bundle of ARC as an OCI archive' },
+    tool: 'oras',
+    format: 'bundle of ARC as an OCI archive',
     write: (ground, reference) =>
       oras(ground, 'cp --from-plain-http --to-plain-http', `${ground.base}/index:1`, reference),
     async read(ground, reference) {
@@ -134,13 +141,15 @@ async function signedImage(ground: Ground, reference: string): Promise<string> {
   return `${reference.replace(/:1$/, '')}@${await digestAt(ground, reference)}`;
 }
 const signed = (format: string, ...flags: string[]): Case => ({
-  ...{ tool: 'cosign', format },
+  tool: 'cosign',
+  format,
   write: async (ground, reference) =>
     ground.run('cosign', 'sign', ...keys, ...flags, await signedImage(ground, reference)),
   read: ({ run }, reference) => run('cosign', 'verify', ...byKey, ...flags, reference),
 });
 const attested = (format: string, ...flags: string[]): Case => ({
-  ...{ tool: 'cosign', format },
+  tool: 'cosign',
+  format,
   async write(ground, reference) {
     const predicate = ['--type', 'custom', '--predicate', await file(ground, 'predicate.json', '{"a":1}')];
     await ground.run(
@@ -162,7 +171,8 @@ const cosignCases: readonly Case[] = [
   attested('attestation under a tag', '--new-bundle-format=false'),
   attested('attestation as a bundle'),
   {
-    ...{ tool: 'cosign', format: 'SBOM under a tag' },
+    tool: 'cosign',
+    format: 'SBOM under a tag',
     async write(ground, reference) {
       const image = await signedImage(ground, reference);
       await ground.run('cosign', 'attach', 'sbom', '--sbom', await file(ground, 'sbom.spdx'), image);
@@ -173,7 +183,8 @@ const cosignCases: readonly Case[] = [
     },
   },
   {
-    ...{ tool: 'cosign', format: 'uploaded file' },
+    tool: 'cosign',
+    format: 'uploaded file',
     write: async (ground, reference) =>
       ground.run('cosign', 'upload', 'blob', '--files', await file(ground, 'a.txt'), reference),
     async read({ run }, reference) {
@@ -190,7 +201,8 @@ const chart = {
   'templates/a.yaml': 'kind: A\n',
 };
 const helm = (format: string, provenance?: string): Case => ({
-  ...{ tool: 'Helm', format },
+  tool: 'Helm',
+  format,
   async write(ground, reference) {
     await writeFile(path.join(ground.folder, 'demo-1.0.0.tgz'), await packChart(chart));
     const signature = provenance === undefined ? [] : [await file(ground, 'demo-1.0.0.tgz.prov', provenance)];
@@ -209,7 +221,8 @@ const helm = (format: string, provenance?: string): Case => ({
 });
 
 const syft: Case = {
-  ...{ tool: 'syft', format: 'image that is scanned' },
+  tool: 'syft',
+  format: 'image that is scanned',
   write: ({ run, base }, reference) => run('crane', 'copy', `${base}/image:1`, reference),
   async read(ground, reference) {
     const found = await ground.run(
@@ -228,7 +241,8 @@ const syft: Case = {
 };
 
 const umoci: Case = {
-  ...{ tool: 'umoci', format: 'OCI layout' },
+  tool: 'umoci',
+  format: 'OCI layout',
   async write(ground, reference) {
     const { run, folder } = ground;
     await run('umoci', 'init', '--layout', 'written');

@@ -45,15 +45,23 @@ export async function groundIn(
   await mkdir(path.join(folder, '.regctl'));
   await writeFile(path.join(folder, '.regctl', 'config.json'), JSON.stringify(config));
   const env = {
-    ...{ HOME: folder, TMPDIR: folder, DOCKER_CONFIG: folder, PATH: `${tools}:/usr/bin:/bin` },
-    ...{ COSIGN_PASSWORD: '', SYFT_REGISTRY_INSECURE_USE_HTTP: 'true', SYFT_CHECK_FOR_APP_UPDATE: 'false' },
+    HOME: folder,
+    TMPDIR: folder,
+    DOCKER_CONFIG: folder,
+    PATH: `${tools}:/usr/bin:/bin`,
+    COSIGN_PASSWORD: '',
+    SYFT_REGISTRY_INSECURE_USE_HTTP: 'true',
+    SYFT_CHECK_FOR_APP_UPDATE: 'false',
   };
   return {
     folder,
     base,
     async run(program, ...args) {
       const { stdout } = await promisify(execFile)(program, args, {
-        ...{ env, cwd: folder, maxBuffer: 64 * 1024 * 1024, timeout: 60_000 },
+        env,
+        cwd: folder,
+        maxBuffer: 64 * 1024 * 1024,
+        timeout: 60_000,
       });
       return stdout.trimEnd();
     },

@@ -59,7 +59,8 @@ const craneCases: readonly Case[] = [
   { tool: 'crane', format: 'OCI image', ...craneCopy('image') },
   { tool: 'crane', format: 'index', ...craneCopy('index') },
   {
-    ...{ tool: 'crane', format: 'Docker archive' },
+    tool: 'crane',
+    format: 'Docker archive',
     async write(ground, reference) {
       await ground.run('crane', 'pull', `${ground.base}/docker:1`, inFolder(ground, 'written.tar'));
       await ground.run('crane', 'push', inFolder(ground, 'written.tar'), reference);
@@ -70,7 +71,8 @@ const craneCases: readonly Case[] = [
     },
   },
   {
-    ...{ tool: 'crane', format: 'OCI layout of an index' },
+    tool: 'crane',
+    format: 'OCI layout of an index',
     async write(ground, reference) {
       await ground.run(
         'crane',
@@ -87,7 +89,8 @@ const craneCases: readonly Case[] = [
     },
   },
   {
-    ...{ tool: 'crane', format: 'image of 40 layers' },
+    tool: 'crane',
+    format: 'image of 40 layers',
     async write(ground, reference) {
       await ground.run('crane', 'copy', `${ground.base}/image:1`, reference);
       const layers = Array.from({ length: 40 }, () => [
@@ -99,7 +102,8 @@ const craneCases: readonly Case[] = [
     read: validate,
   },
   {
-    ...{ tool: 'crane', format: 'flattened and rebased image' },
+    tool: 'crane',
+    format: 'flattened and rebased image',
     async write({ run, base }, reference) {
       await run('crane', 'flatten', `${base}/image:1`, '--tag', reference);
       await run('crane', 'mutate', reference, '--annotation', 'a=b', '--label', 'c=d', '--tag', reference);
@@ -142,23 +146,27 @@ async function readTree(ground: Ground, reference: string): Promise<void> {
 
 const regctlCases: readonly Case[] = [
   {
-    ...{ tool: 'regctl', format: 'OCI image' },
+    tool: 'regctl',
+    format: 'OCI image',
     write: ({ run, base }, reference) => run('regctl', 'image', 'copy', `${base}/image:1`, reference),
     read: toLayout,
   },
   {
-    ...{ tool: 'regctl', format: 'Docker image' },
+    tool: 'regctl',
+    format: 'Docker image',
     write: ({ run, base }, reference) =>
       run('regctl', 'image', 'mod', `${base}/image:1`, '--to-docker', '--create', reference),
     read: toLayout,
   },
   {
-    ...{ tool: 'regctl', format: 'index with referrers' },
+    tool: 'regctl',
+    format: 'index with referrers',
     write: writeTree,
     read: readTree,
   },
   {
-    ...{ tool: 'regctl', format: 'OCI layout with referrers' },
+    tool: 'regctl',
+    format: 'OCI layout with referrers',
     async write(ground, reference) {
       await writeTree(ground, reference.replace('/', '/made-'));
       await toLayout(ground, reference.replace('/', '/made-'), 'written');
@@ -167,7 +175,8 @@ const regctlCases: readonly Case[] = [
     read: readTree,
   },
   {
-    ...{ tool: 'regctl', format: 'artifact' },
+    tool: 'regctl',
+    format: 'artifact',
     write: ({ run, folder }, reference) =>
       run(
         ...(['regctl', 'artifact', 'put', '--artifact-type', 'application/example.data', reference] as const),
@@ -179,7 +188,8 @@ const regctlCases: readonly Case[] = [
     },
   },
   {
-    ...{ tool: 'regctl', format: 'image with an SBOM under a tag of its digest' },
+    tool: 'regctl',
+    format: 'image with an SBOM under a tag of its digest',
     async write({ run, base }, reference) {
       await run('regctl', 'image', 'copy', `${base}/image:1`, reference);
       const tag = (await run('regctl', 'manifest', 'head', reference)).replace(':', '-');
@@ -194,7 +204,8 @@ const regctlCases: readonly Case[] = [
 ];
 
 const regsync: Case = {
-  ...{ tool: 'regsync', format: 'repository with its tags' },
+  tool: 'regsync',
+  format: 'repository with its tags',
   async write(ground, reference) {
     await sync(ground, `${ground.base}/index`, reference.replace(/:1$/, ''));
   },

@@ -99,7 +99,12 @@ export class Exchange {
       return { kind, status, reason, message: withoutIds(message), details: detailsOf(details) };
     const { name, namespace, generation, labels, finalizers, deletionTimestamp } = body.metadata;
     return {
-      ...{ kind, name, namespace, labels, finalizers, deleted: deletionTimestamp !== undefined },
+      kind,
+      name,
+      namespace,
+      labels,
+      finalizers,
+      deleted: deletionTimestamp !== undefined,
       ...(this.#subject.status && { generation }),
       content: body[this.#subject.contentField],
       status,

@@ -14,10 +14,17 @@ if (!hasLua && process.env.CI) throw new Error(`install the package ${lua}`);
 
 /** What each phase means in the words of Argo CD. */
 const meanings: Readonly<Record<string, string>> = {
-  ...{ Pending: 'Progressing', Queued: 'Progressing', Running: 'Progressing' },
-  ...{ Suspended: 'Suspended', Cancelled: 'Suspended' },
-  ...{ Succeeded: 'Healthy', Active: 'Healthy', Scheduled: 'Healthy' },
-  ...{ Failed: 'Degraded', Error: 'Degraded', Stopped: 'Degraded' },
+  Pending: 'Progressing',
+  Queued: 'Progressing',
+  Running: 'Progressing',
+  Suspended: 'Suspended',
+  Cancelled: 'Suspended',
+  Succeeded: 'Healthy',
+  Active: 'Healthy',
+  Scheduled: 'Healthy',
+  Failed: 'Degraded',
+  Error: 'Degraded',
+  Stopped: 'Degraded',
 };
 
 interface Status {

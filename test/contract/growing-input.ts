@@ -77,7 +77,9 @@ const writes = [
   {
     name: 'POST',
     request: (path: string, kind: string, _part: string, spec: unknown) => ({
-      ...{ method: 'POST', path: `${path}?dryRun=All`, type: json },
+      method: 'POST',
+      path: `${path}?dryRun=All`,
+      type: json,
       body: JSON.stringify(objectOf(kind, spec, { name: 'new' })),
     }),
   },
@@ -116,7 +118,9 @@ function growingFields(schema: Schema, path: readonly (string | number)[], some:
   switch (schema.type) {
     case 'string':
       return some(alphabets).map((alphabet) => ({
-        ...{ name: `${name} of ${JSON.stringify(alphabet)}`, path, size: 64_000 },
+        name: `${name} of ${JSON.stringify(alphabet)}`,
+        path,
+        size: 64_000,
         value: (size) => alphabet.repeat(size / alphabet.length),
       }));
     case 'array': {
@@ -177,7 +181,10 @@ const mapOf = (size: number) => Object.fromEntries(listOf(size, (at) => [`k${at}
 function metadataInputs(some: Some): Growing[] {
   const owner = (at: number) => ({ apiVersion: 'v1', kind: 'K', name: `n${at}`, uid: `u${at}` });
   const manager = (at: number) => ({
-    ...{ manager: `m${at}`, operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1' },
+    manager: `m${at}`,
+    operation: 'Update',
+    apiVersion: 'v1',
+    fieldsType: 'FieldsV1',
     fieldsV1: { 'f:metadata': { 'f:labels': { [`f:l${at}`]: {} } } },
   });
   const texts = ['name', 'generateName', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'];
@@ -197,7 +204,8 @@ function metadataInputs(some: Some): Growing[] {
   ];
   return values.flatMap(([field, size, value]) =>
     writes.slice(0, 3).map((way) => ({
-      ...{ name: `${way.name} of metadata.${field}`, size },
+      name: `${way.name} of metadata.${field}`,
+      size,
       request: (actual: number) =>
         withMetadata(way.request(orders, 'Order', 'spec', specs.Order), { [field]: value(actual) }),
     })),
@@ -252,7 +260,9 @@ function patchInputs(): Growing[] {
     name: `JSON patch of ${name}`,
     size: 8_000,
     request: (size) => ({
-      ...{ method: 'PATCH', path: `${orders}/base?dryRun=All`, type: 'application/json-patch+json' },
+      method: 'PATCH',
+      path: `${orders}/base?dryRun=All`,
+      type: 'application/json-patch+json',
       body: JSON.stringify(listOf(size, operation)),
     }),
   }));

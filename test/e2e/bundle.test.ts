@@ -154,7 +154,10 @@ describe('a bundle', { shuffle: false }, () => {
       await outside.ended('more');
       await cp(volume(outside), volume(inside), { recursive: true });
       const imports = ['selected', 'files'].map((name) => ({
-        ...{ name, type: 'bundle-import', srcRef: { name: 'disk' }, spec: { name } },
+        name,
+        type: 'bundle-import',
+        srcRef: { name: 'disk' },
+        spec: { name },
       }));
       await inside.order('more', imports);
       await inside.ended('more');

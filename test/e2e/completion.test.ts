@@ -40,8 +40,11 @@ describe.each(shells)('in %s', (_, shell, options, load) => {
 
   it.skipIf(!isThere)('completes kinds, values, namespaces and names', { timeout: 500_000 }, async () => {
     const env = {
-      ...{ PATH: `${folder}:${process.env.PATH}`, HOME: folder, KUBECONFIG: api.kubeconfig },
-      ...{ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, PS1: 'ready> ' },
+      PATH: `${folder}:${process.env.PATH}`,
+      HOME: folder,
+      KUBECONFIG: api.kubeconfig,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      PS1: 'ready> ',
     };
     const terminal = runOnTerminal(`${shell} ${options}`, { env, rows: 40 });
     const shows = (text: string | RegExp) =>

@@ -52,7 +52,8 @@ async function read(where: string): Promise<string> {
 async function act(name: string, action: string): Promise<void> {
   const { csrf } = JSON.parse(await read('/api/session')) as { csrf: string };
   const answer = await visit(`${origin}/api/orders/people/${name}/actions`, {
-    ...{ method: 'POST', body: JSON.stringify({ action }) },
+    method: 'POST',
+    body: JSON.stringify({ action }),
     headers: { cookie, 'content-type': 'application/json', 'x-arc-csrf': csrf },
   });
   expect([answer.status, await answer.text()]).toEqual([200, '{}']);

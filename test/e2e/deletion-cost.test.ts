@@ -45,7 +45,9 @@ async function succeeded(artifacts: number): Promise<{ made: Order; names: strin
   const images = Array.from({ length: artifacts }, (_, index) => `team/app-${index}:1.0`);
   const { apiVersion, kind, spec } = order(name, images);
   const made = await admin.create<Order>(orders, {
-    ...{ apiVersion, kind, spec },
+    apiVersion,
+    kind,
+    spec,
     metadata: { name, namespace, finalizers: [finalizers.children] },
   });
   const { uid = '' } = made.metadata;

@@ -27,7 +27,8 @@ it('an Order whose ArtifactWorkflows do not all fit says so, and goes on when th
   });
   await limitTo('20');
   const artifacts = Array.from({ length: 50 }, (_, index) => ({
-    ...{ type: 'light', spec: { image: `team/app-${index}:1.0` } },
+    type: 'light',
+    spec: { image: `team/app-${index}:1.0` },
   }));
   await tenant.order('order', artifacts);
 

@@ -45,7 +45,9 @@ it('docs/tutorial.md: its commands do what it says', { timeout: 900_000 }, async
     new Set(['', 'setup', 'second terminal', 'yours', 'fails']),
   );
   const env = {
-    ...{ PATH: `${folder}:${process.env.PATH}`, HOME: folder, DOCKER_CONFIG: path.join(folder, 'docker') },
+    PATH: `${folder}:${process.env.PATH}`,
+    HOME: folder,
+    DOCKER_CONFIG: path.join(folder, 'docker'),
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
   };
   // `npm start` keeps its state in the folder that it is started in, and finds its own files by itself.

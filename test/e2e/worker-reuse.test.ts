@@ -53,8 +53,8 @@ describe('workers of npm start, which do one run after the other', () => {
     const both = { srcRef: { name: 'both' }, dstRef: { name: 'both' } };
     const spec = { type: 'oci', remoteURL: registry.url, ...secretRef };
     await accepted({ apiVersion: 'v1', kind: namespaces.kind, metadata: { name: namespace } });
-    await accepted({ apiVersion: 'v1', kind: 'Secret', metadata: at('account'), ...{ stringData: account } });
-    await accepted({ apiVersion, kind: 'Endpoint', metadata: at('both'), ...{ spec } });
+    await accepted({ apiVersion: 'v1', kind: 'Secret', metadata: at('account'), stringData: account });
+    await accepted({ apiVersion, kind: 'Endpoint', metadata: at('both'), spec });
     const wanted = { spec: { defaults: both, artifacts } };
     await accepted({ apiVersion, kind: 'Order', metadata: at('order'), ...wanted });
   }

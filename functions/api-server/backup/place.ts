@@ -90,7 +90,9 @@ function s3Place(remoteURL: string, settings: BackupSettings, env: Env, signal: 
       ? undefined
       : { accessKeyID, secretAccessKey, ...(region !== undefined && { region }) };
   const at = (name: string): FileLocation => ({
-    ...{ name: 'backup', remoteURL, path: name },
+    name: 'backup',
+    remoteURL,
+    path: name,
     tls: { plainHTTP: remoteURL.startsWith('http://') },
     ...(credentials && { credentials }),
   });

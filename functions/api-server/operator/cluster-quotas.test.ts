@@ -18,8 +18,15 @@ afterEach(async () => {
 });
 
 const resourceQuota: KindDefinition = {
-  ...{ group: '', version: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas', singular: 'resourcequota' },
-  ...{ scope: 'Namespaced', description: 'For tests.', status: false, columns: [] },
+  group: '',
+  version: 'v1',
+  kind: 'ResourceQuota',
+  plural: 'resourcequotas',
+  singular: 'resourcequota',
+  scope: 'Namespaced',
+  description: 'For tests.',
+  status: false,
+  columns: [],
   schema: z.object({ spec: z.looseObject({}).optional() }),
 };
 const quotas: Kind<ResourceQuota> = {
@@ -36,7 +43,8 @@ async function startCluster(may: () => boolean = () => true, kinds = [resourceQu
   const store = await openEmbeddedStore({ folder });
   closers.push(() => store.close());
   const api = createApiServer({
-    ...{ kinds, store },
+    kinds,
+    store,
     authenticate: async () => ({ name: 'test', groups: [] }),
     authorize: async (_user, { verb }) => ({ allowed: may() || verb === 'create' }),
   });
@@ -62,7 +70,10 @@ function follow(client: KubeClient) {
 
 const orders = 'count/orders.arc.opendefense.cloud';
 const quota = (name: string, spec: ResourceQuota['spec'], namespace = 'team'): ResourceQuota => ({
-  ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name, namespace }, ...(spec && { spec }) },
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: { name, namespace },
+  ...(spec && { spec }),
 });
 
 describe('followClusterQuotas', () => {
@@ -146,7 +157,10 @@ describe('followClusterQuotas', () => {
       const apiVersion = 'arc.opendefense.cloud/v1alpha1';
       const sides = { srcRef: { name: 'a' }, dstRef: { name: 'b' } };
       return server.call('POST', `/apis/${apiVersion}/namespaces/${namespace}/orders`, {
-        ...{ apiVersion, kind: 'Order', metadata: { name }, spec: { defaults: sides } },
+        apiVersion,
+        kind: 'Order',
+        metadata: { name },
+        spec: { defaults: sides },
       });
     };
     const found = await Promise.all(Array.from({ length: 10 }, (_, index) => create(`order-${index}`)));

@@ -11,7 +11,10 @@ export interface ResourceQuota extends KubeObject {
 }
 
 const resourceQuotas: Kind<ResourceQuota> = {
-  ...{ apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas', namespaced: true },
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  plural: 'resourcequotas',
+  namespaced: true,
 };
 
 export interface ClusterQuotas {

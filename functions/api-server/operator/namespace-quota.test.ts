@@ -23,20 +23,29 @@ afterEach(() => server.close());
 
 const sides = { srcRef: { name: 'a' }, dstRef: { name: 'b' } };
 const order = (name: string, spec: object = {}, metadata: object = {}) => ({
-  ...{ apiVersion, kind: 'Order', metadata: { name, ...metadata }, spec: { defaults: sides, ...spec } },
+  apiVersion,
+  kind: 'Order',
+  metadata: { name, ...metadata },
+  spec: { defaults: sides, ...spec },
 });
 const ofKind: Record<string, (name: string) => object> = {
   orders: (name) => order(name),
   endpoints: (name) => ({
-    ...{ apiVersion, kind: 'Endpoint', metadata: { name } },
+    apiVersion,
+    kind: 'Endpoint',
+    metadata: { name },
     spec: { type: 'oci', remoteURL: 'https://a.example' },
   }),
   artifacttypes: (name) => ({
-    ...{ apiVersion, kind: 'ArtifactType', metadata: { name } },
+    apiVersion,
+    kind: 'ArtifactType',
+    metadata: { name },
     spec: { workflowTemplateRef: { name: 't' } },
   }),
   artifactworkflows: (name) => ({
-    ...{ apiVersion, kind: 'ArtifactWorkflow', metadata: { name } },
+    apiVersion,
+    kind: 'ArtifactWorkflow',
+    metadata: { name },
     spec: { workflowTemplateRef: { name: 't' } },
   }),
 };

@@ -20,7 +20,9 @@ export function namespaceQuota(settings: () => Settings, cluster?: ClusterQuotas
       ...namespaceLimits(plural, settings()).map(({ measure, hard, setting }) => ({
         quota: settingsName,
         resource: `${measure === 'objects' ? 'count' : 'bytes'}/${plural}.${group}`,
-        ...{ measure, hard, source: by(setting) },
+        measure,
+        hard,
+        source: by(setting),
       })),
       ...(cluster?.limitsOf(namespace, plural) ?? []),
     ],

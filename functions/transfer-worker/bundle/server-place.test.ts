@@ -64,7 +64,11 @@ async function web(): Promise<Medium> {
     remove: (name) => files.delete(`/share/${name}`),
     clear: () => files.clear(),
     endpoint: {
-      ...{ name: 'medium', type: 'bundle', remoteURL: `${url}/share`, credentials, keys },
+      name: 'medium',
+      type: 'bundle',
+      remoteURL: `${url}/share`,
+      credentials,
+      keys,
       tls: { plainHTTP: true },
     },
   };

@@ -35,7 +35,11 @@ function setUp({ isListed = true } = {}) {
   const recorded: string[] = [];
   const state = { outcome: { result: 'delivered' } as Outcome, isBusy: false, failure: undefined as unknown };
   const announcer = new Announcer({
-    ...{ view, clock, timeOfDay: clock, random: () => 1, shard: wholeShard },
+    view,
+    clock,
+    timeOfDay: clock,
+    random: () => 1,
+    shard: wholeShard,
     log: createLogger({ name: 'test', level: 'silent' }),
     metrics: { announced: () => undefined },
     deliver: async ({ headers }) => {

@@ -95,7 +95,9 @@ export class Announcer {
     const { clock, random } = options;
     this.#options = options;
     this.#queue = new EventQueue<string>({
-      ...{ clock, random, parallel },
+      clock,
+      random,
+      parallel,
       ownerOf: (root) => ({
         namespace: this.#lanes.get(root)?.[0]?.object.metadata.namespace ?? '',
         order: root,

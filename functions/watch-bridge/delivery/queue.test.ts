@@ -105,7 +105,9 @@ describe('EventQueue', () => {
     const queue = new EventQueue<string>({
       attempt: sender.send,
       ownerOf: (event) => ({ namespace: event.slice(0, 1), order: 'x' }),
-      ...{ clock, random: () => 1, parallel: 1 },
+      clock,
+      random: () => 1,
+      parallel: 1,
     });
     for (let at = 0; at < 300; at++) queue.offer(`a${at}`, `a${at}`);
     queue.offer('b0', 'b0');

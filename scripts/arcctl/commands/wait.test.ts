@@ -16,7 +16,8 @@ beforeAll(async () => {
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'Workflow',
     metadata: {
-      ...{ name: 'w'.repeat(100), namespace },
+      name: 'w'.repeat(100),
+      namespace,
       labels: { 'arc.opendefense.cloud/order': made.metadata.uid ?? '' },
     },
     spec: { workflowTemplateRef: { name: 'none' } },

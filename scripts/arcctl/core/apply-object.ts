@@ -18,8 +18,10 @@ export async function applyObject(
   const options = query({ fieldManager: 'arcctl', force: true, dryRun: dryRun ? 'All' : undefined });
   const answer = await cluster.transport.send(
     {
-      ...{ method: 'PATCH', path: `${objectPath(kind, key)}${options}` },
-      ...{ body: { ...object, metadata }, contentType: 'application/apply-patch+yaml' },
+      method: 'PATCH',
+      path: `${objectPath(kind, key)}${options}`,
+      body: { ...object, metadata },
+      contentType: 'application/apply-patch+yaml',
     },
     io.signal,
   );

@@ -65,7 +65,8 @@ export function ownPart({ apiVersion, kind, metadata, spec }: Order): object {
   const { name, namespace, labels, annotations } = metadata;
   const filled = (map: Record<string, string> | undefined) => map && Object.keys(map).length > 0;
   return {
-    ...{ apiVersion, kind },
+    apiVersion,
+    kind,
     metadata: {
       name,
       namespace,

@@ -54,7 +54,11 @@ function hasSucceeded(answer: unknown): boolean {
 
 function subresource(name: string, description: string, done: string, kinds: readonly Kind[]): OrderAction {
   return {
-    ...{ name, description, done, kinds, asksForAll: true },
+    name,
+    description,
+    done,
+    kinds,
+    asksForAll: true,
     act: ({ transport }, kind, key, signal) =>
       transport.send({ method: 'POST', path: objectPath(kind, key, name), body: {} }, signal),
   };
@@ -62,7 +66,11 @@ function subresource(name: string, description: string, done: string, kinds: rea
 
 function patch(name: string, description: string, done: string, spec: object): OrderAction {
   return {
-    ...{ name, description, done, kinds: [orders], asksForAll: false },
+    name,
+    description,
+    done,
+    kinds: [orders],
+    asksForAll: false,
     act: ({ api }, kind, key, signal) => api.mergePatch(kind, key, { spec }, undefined, signal),
   };
 }

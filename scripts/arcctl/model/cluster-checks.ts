@@ -25,7 +25,10 @@ export interface Check {
 
 const install = 'kubectl apply -k knative/overlays/production';
 const kind = (api: string, name: string, plural: string, namespaced = true): Kind => ({
-  ...{ apiVersion: api, kind: name, plural, namespaced },
+  apiVersion: api,
+  kind: name,
+  plural,
+  namespaced,
 });
 const apiServices = kind('apiregistration.k8s.io/v1', 'APIService', 'apiservices', false);
 const deployments = kind('apps/v1', 'Deployment', 'deployments');

@@ -37,7 +37,10 @@ describe('doctor, of the Endpoints of a namespace', () => {
       status: {
         conditions: [
           {
-            ...{ type: 'Ready', status, reason: 'Probed', message: 'seen' },
+            type: 'Ready',
+            status,
+            reason: 'Probed',
+            message: 'seen',
             lastTransitionTime: '2026-01-01T00:00:00Z',
           },
         ],
@@ -66,7 +69,9 @@ describe('doctor, of the Endpoints of a namespace', () => {
     const message = 'no probe knows the scheme of ssh://git.example.com/x';
     const condition = { status: 'Unknown', reason: 'UnsupportedScheme', message } as const;
     const conditions = ['Reachable', 'Ready'].map((type) => ({
-      ...{ type, ...condition, lastTransitionTime: '2026-01-01T00:00:00Z' },
+      type,
+      ...condition,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
     }));
     const status = { status: { probed: { generation: 1 }, conditions } };
     await api.admin.mergePatch(endpoints, { namespace, name: 'git' }, status, { subresource: 'status' });

@@ -12,8 +12,11 @@ it('adds up bytes, rate and time of what runs and what has arrived', () => {
     { isDone: false, bytes: bytes(4, 10), pace },
   ];
   expect(orderProgress(parts)).toEqual({
-    ...{ share: 18 / 30, bytes: 18 * mebibyte, isEstimate: false },
-    ...{ bytesPerSecond: 2 * mebibyte, secondsLeft: 6 },
+    share: 18 / 30,
+    bytes: 18 * mebibyte,
+    isEstimate: false,
+    bytesPerSecond: 2 * mebibyte,
+    secondsLeft: 6,
   });
 });
 

@@ -40,7 +40,9 @@ export function orderProgress(parts: readonly PartProgress[]): OrderProgress {
   const all = isCounted ? total + known.length : total;
   const share = all === 0 ? 0 : Math.min(1, (arrived + (isCounted ? known.length : 0)) / all);
   return {
-    ...{ share, bytes: done, isEstimate },
+    share,
+    bytes: done,
+    isEstimate,
     ...(rate > 0 && { bytesPerSecond: rate }),
     ...(rate > 0 && !isCounted && { secondsLeft: Math.max(0, total - arrived) / rate }),
   };

@@ -45,7 +45,9 @@ export async function readTree(
   const names = runs.map(({ metadata }) => metadata.name).filter(isLabelValue);
   const selector = names.length > mostSelected ? labels.argoWorkflow : podSelector(names);
   return treeOf({
-    ...{ order, artifactWorkflows: own.items, runs: [...runs, ...schedules] },
+    order,
+    artifactWorkflows: own.items,
+    runs: [...runs, ...schedules],
     pods: names.length === 0 ? [] : await optional(shownPods, selector),
   });
 }

@@ -9,7 +9,9 @@ const time = (secondsAgo: number) => new Date(now - secondsAgo * 1000).toISOStri
 
 function moved(from: number, to: number, copied: number): ArtifactWorkflow {
   const status: ArtifactWorkflow['status'] = {
-    ...{ phase: 'Succeeded', startTime: time(from), completionTime: time(to) },
+    phase: 'Succeeded',
+    startTime: time(from),
+    completionTime: time(to),
     results: { outcome: 'succeeded', bytes: { copied, existed: 1_000_000 } },
   };
   return { ...artifactWorkflow('moved'), status };

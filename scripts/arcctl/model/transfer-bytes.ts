@@ -86,7 +86,9 @@ async function endOf({ metadata, spec }: Endpoint, env: Env): Promise<Job['sourc
   const { host } = resolveAddress(remoteURL, 'any', plainHTTP === undefined ? {} : { plainHTTP });
   const credentials = await dockerCredentials(host, env);
   return {
-    ...{ name: metadata.name, type, remoteURL },
+    name: metadata.name,
+    type,
+    remoteURL,
     ...(credentials && { credentials }),
     ...(tokenHosts && { tokenHosts }),
     ...(redirectHosts && { redirectHosts }),

@@ -15,7 +15,9 @@ interface Line {
 export function treeRows(tree: OrderTree, isWide = false): Cell[][] {
   const order: Line = {
     name: `Order ${tree.namespace}/${tree.name}`,
-    ...{ phase: tree.phase, reason: '', message: firstLine(tree.message) },
+    phase: tree.phase,
+    reason: '',
+    message: firstLine(tree.message),
     below: [
       ...tree.artifacts.map((artifact) => artifactLine(artifact, isWide)),
       ...tree.left.map((version) => ({ ...versionLine(version, true), reason: 'no longer in the Order' })),
@@ -37,7 +39,8 @@ function artifactLine(artifact: ArtifactNode, isWide: boolean): Line {
   const hidden = artifact.versions.length - versions.length;
   return {
     name: `${name} (${type}${route})`,
-    ...{ phase, reason },
+    phase,
+    reason,
     message: detail.join(', '),
     below: [
       ...versions.map((version) => versionLine(version, isWide || version.phase !== 'Succeeded')),
@@ -53,7 +56,9 @@ function versionLine(version: VersionNode, isWide: boolean): Line {
   const mark = inForce ? '' : ', earlier';
   return {
     name: `ArtifactWorkflow ${name}${revision > 1 || mark !== '' ? ` (revision ${revision}${mark})` : ''}`,
-    ...{ phase, reason, message: firstLine(message) },
+    phase,
+    reason,
+    message: firstLine(message),
     below: isWide ? runs.map(runLine) : [],
   };
 }
@@ -61,7 +66,9 @@ function versionLine(version: VersionNode, isWide: boolean): Line {
 function runLine({ kind, name, phase, message, pods }: RunNode): Line {
   return {
     name: `${kind} ${name}`,
-    ...{ phase, reason: '', message: firstLine(message) },
+    phase,
+    reason: '',
+    message: firstLine(message),
     below: pods.map((pod) => ({
       ...pod,
       name: `Pod ${pod.name}`,

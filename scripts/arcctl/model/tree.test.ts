@@ -38,7 +38,8 @@ describe('the tree of an Order', () => {
     const before = version(earlier, { revision: 1, status: { phase: 'Succeeded' } });
     const workflow = run(now, { phase: 'Running' });
     const pod: ShownPod = {
-      ...{ apiVersion: 'v1', kind: 'Pod' },
+      apiVersion: 'v1',
+      kind: 'Pod',
       metadata: {
         name: 'pod',
         namespace,
@@ -57,10 +58,16 @@ describe('the tree of an Order', () => {
     });
     expect(tree.artifacts).toMatchObject([
       {
-        ...{ name: '#0', phase: 'Running', progress: '2/4', source: 'source', destination: 'destination' },
+        name: '#0',
+        phase: 'Running',
+        progress: '2/4',
+        source: 'source',
+        destination: 'destination',
         versions: [
           {
-            ...{ name: now.metadata.name, inForce: true, revision: 2 },
+            name: now.metadata.name,
+            inForce: true,
+            revision: 2,
             runs: [
               {
                 phase: 'Running',

@@ -127,7 +127,10 @@ export function treeOf({ order, artifactWorkflows, runs = [], pods = [] }: TreeI
     });
   });
   return {
-    ...{ namespace, name, uid, created: creationTimestamp },
+    namespace,
+    name,
+    uid,
+    created: creationTimestamp,
     phase: order.status?.phase ?? 'Pending',
     message: order.status?.message ?? '',
     artifacts,
@@ -151,7 +154,9 @@ function artifactNode(
   return {
     index,
     name: artifact.name ?? `#${index}`,
-    ...{ type: artifact.type, source, destination },
+    type: artifact.type,
+    source,
+    destination,
     phase: entry?.phase ?? 'Pending',
     reason: entry?.reason ?? '',
     message: entry?.message ?? (entry ? '' : unreported(order)),
@@ -216,7 +221,8 @@ function runNode(run: Workflow | CronWorkflow, pods: readonly ShownPod[]): RunNo
     });
   // A pod says more, while it is there.
   return {
-    ...{ ...common, message },
+    ...common,
+    message,
     phase: phase || 'Pending',
     pods: pods.length > 0 ? pods.map(podNode) : fromNodes,
   };

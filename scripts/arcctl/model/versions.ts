@@ -47,7 +47,9 @@ export function rolledBack(
   );
   const before = version.spec.cron;
   const changed: Artifact = {
-    ...{ ...current, type, spec },
+    ...current,
+    type,
+    spec,
     ...(srcRef && srcRef.name !== source && { srcRef: { name: srcRef.name } }),
     ...(dstRef && dstRef.name !== destination && { dstRef: { name: dstRef.name } }),
     ...(before !== undefined && !isDeepStrictEqual(before, cron) && { cron: before }),

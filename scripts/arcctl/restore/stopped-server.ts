@@ -21,10 +21,16 @@ type Pod = KubeObject & {
 };
 
 const deployments: Kind<Deployment> = {
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments', namespaced: true },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
 };
 const cronJobs: Kind<CronJob> = {
-  ...{ apiVersion: 'batch/v1', kind: 'CronJob', plural: 'cronjobs', namespaced: true },
+  apiVersion: 'batch/v1',
+  kind: 'CronJob',
+  plural: 'cronjobs',
+  namespaced: true,
 };
 const allPods: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 

@@ -37,18 +37,30 @@ describe('a domain event', () => {
       { name: 'completed', occurrence: '3/then', announced: '', time },
     );
     expect({ ...event }).toEqual({
-      ...{ specversion: '1.0', id: 'uid-release/3/then/completed', time: time.toISOString() },
+      specversion: '1.0',
+      id: 'uid-release/3/then/completed',
+      time: time.toISOString(),
       type: 'cloud.opendefense.arc.order.completed.v1',
       source: '/apis/arc.opendefense.cloud/v1alpha1',
       subject: 'team/release',
       datacontenttype: 'application/json',
       dataschema: 'https://arc.opendefense.cloud/schemas/cloud.opendefense.arc.order.completed.v1.json',
-      ...{ kind: 'Order', apiversion: 'arc.opendefense.cloud/v1alpha1' },
-      ...{ namespace: 'team', name: 'release', uid: 'uid-release', partitionkey: 'uid-release' },
+      kind: 'Order',
+      apiversion: 'arc.opendefense.cloud/v1alpha1',
+      namespace: 'team',
+      name: 'release',
+      uid: 'uid-release',
+      partitionkey: 'uid-release',
       data: {
-        ...{ namespace: 'team', name: 'release', uid: 'uid-release', generation: 3 },
-        ...{ phase: 'Succeeded', message: '2 of 2 succeeded', counts },
-        ...{ startTime: '2026-01-02T03:00:00Z', completionTime: '2026-01-02T03:04:05Z' },
+        namespace: 'team',
+        name: 'release',
+        uid: 'uid-release',
+        generation: 3,
+        phase: 'Succeeded',
+        message: '2 of 2 succeeded',
+        counts,
+        startTime: '2026-01-02T03:00:00Z',
+        completionTime: '2026-01-02T03:04:05Z',
       },
     });
   });
@@ -61,9 +73,13 @@ describe('a domain event', () => {
       kind: 'ArtifactWorkflow',
       partitionkey: 'uid-order',
       data: {
-        ...{ order: { name: 'order', uid: 'uid-order' }, attempt: 2, type: 'oci' },
-        ...{ source: 'source', destination: 'destination' },
-        ...{ phase: 'Failed', message: 'the registry answered 401' },
+        order: { name: 'order', uid: 'uid-order' },
+        attempt: 2,
+        type: 'oci',
+        source: 'source',
+        destination: 'destination',
+        phase: 'Failed',
+        message: 'the registry answered 401',
       },
     });
     expect(Object.keys(event.data ?? {})).not.toContain('configSecret');

@@ -53,7 +53,13 @@ describe('parseStepEvent', () => {
         const expected = {
           ...given.object,
           trace: given.trace ?? startTrace(event.id),
-          ...{ id: event.id, source: event.source, time, step, reason, partitionKey, data: { ...observed } },
+          id: event.id,
+          source: event.source,
+          time,
+          step,
+          reason,
+          partitionKey,
+          data: { ...observed },
         };
         expect(parseStepEvent(new Headers(headers), body)).toEqual(expected);
         expect(parseStepEvent(structured, JSON.stringify(event))).toEqual(expected);

@@ -110,14 +110,19 @@ describe('the kinds', () => {
     const { status: _, ...bare } = workflow();
     expect(Object.fromEntries(cells(bare))).toMatchObject({ Phase: 'Pending', Attempts: 0 });
     expect(Object.fromEntries(cells(workflow()))).toMatchObject({
-      ...{ Order: 'release', Artifact: 'a', 'In Force': true, Phase: 'Succeeded' },
+      Order: 'release',
+      Artifact: 'a',
+      'In Force': true,
+      Phase: 'Succeeded',
     });
     const old = workflow();
     const metadata = { ...old.metadata, labels: { ...old.metadata.labels, [labels.superseded]: 'true' } };
     const { artifact: _artifact, ...unnamed } = old.spec;
     const status = { ...old.status, progress: '1048576/4194304' };
     expect(Object.fromEntries(cells({ ...old, metadata, spec: unnamed, status }))).toMatchObject({
-      ...{ Artifact: 'a:1.0', 'In Force': false, Progress: '25% of 4 MiB' },
+      Artifact: 'a:1.0',
+      'In Force': false,
+      Progress: '25% of 4 MiB',
     });
     expect(Object.fromEntries(cells(endpoint('e')))).toMatchObject({ Usage: 'All', Ready: 'Unknown' });
     expect(Object.fromEntries(cells(artifactType()))).toMatchObject({

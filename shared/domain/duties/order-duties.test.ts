@@ -19,7 +19,10 @@ describe('an Order whose ArtifactWorkflows the API refuses to create', () => {
     const metadata = { ...one.metadata, finalizers: [finalizers.children] };
     const noted = { ...metadata, annotations: { [annotations.refused]: JSON.stringify(note) } };
     const view: Partial<View> = {
-      ...{ settings: {}, childrenOf: () => [], planOf: () => plan, hasUnfinished: () => true },
+      settings: {},
+      childrenOf: () => [],
+      planOf: () => plan,
+      hasUnfinished: () => true,
     };
     const duties = orderDuties(view as View, { ...one, metadata: noted }, now);
     return duties.flatMap((duty) => (duty.step === 'decompose' && 'look' in duty ? [duty.look] : []));

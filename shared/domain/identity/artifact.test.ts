@@ -56,8 +56,13 @@ const decides = {
 
 describe('the fields of an artifact', () => {
   const other: Required<Artifact> = {
-    ...{ name: 'b', type: 'helm', srcRef: { name: 'x' }, dstRef: { name: 'y' } },
-    ...{ spec: { image: 'b:1' }, cron: daily, cancel: true },
+    name: 'b',
+    type: 'helm',
+    srcRef: { name: 'x' },
+    dstRef: { name: 'y' },
+    spec: { image: 'b:1' },
+    cron: daily,
+    cancel: true,
   };
   const fields = Object.keys(decides) as (keyof Artifact)[];
   it.each(fields)('%s counts in its hashes as it is meant to', (field) => {

@@ -60,7 +60,9 @@ describe('an ArtifactWorkflow of an earlier release', () => {
     const { forceAt: _forceAt, endpointGenerations, secretGenerations } = planOrder(one, inputs());
     const entry = { artifactIndex: 0, phase: 'Succeeded', completionTime: '2026-11-21T10:00:00Z' };
     const status = {
-      ...{ observedGeneration: one.metadata.generation ?? 1, endpointGenerations, secretGenerations },
+      observedGeneration: one.metadata.generation ?? 1,
+      endpointGenerations,
+      secretGenerations,
       artifactWorkflows: { '0123456789abcdef': entry },
     };
     expect(decide({ ...one, status } as Order, inputs(), []).create).toEqual([]);
@@ -73,7 +75,9 @@ describe('an ArtifactWorkflow of an earlier release', () => {
     const ended = { artifactIndex: 0, phase: 'Failed', completionTime: '2026-09-01T10:00:00Z' };
     const running = { artifactIndex: 1, phase: 'Running' };
     const two = {
-      ...{ ...one, metadata, spec: { ...one.spec, artifacts: [image('a'), image('b')] } },
+      ...one,
+      metadata,
+      spec: { ...one.spec, artifacts: [image('a'), image('b')] },
       status: { artifactWorkflows: { '0000000000000000': ended, '1111111111111111': running } },
     } as Order;
     const { create } = decide(two, inputs(), []);

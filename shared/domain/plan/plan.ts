@@ -232,7 +232,10 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
     const content = contentOf(order, given);
     return {
       ...common,
-      ...{ key: indexKey(index), state: 'held', hold, content },
+      key: indexKey(index),
+      state: 'held',
+      hold,
+      content,
       ...(digests.length > 0 && { enforced: digests }),
       ...(forbidden.length > 0 && { isForbidden: true }),
     };
@@ -269,8 +272,17 @@ function planArtifact(scope: Scope, index: number, given: Artifact): PlannedArti
   });
   const { policies } = enforcement;
   const parts = {
-    ...{ given, artifact, spec, type, from: from.use, to: to.use },
-    ...{ parameters, policies, key, id, target },
+    given,
+    artifact,
+    spec,
+    type,
+    from: from.use,
+    to: to.use,
+    parameters,
+    policies,
+    key,
+    id,
+    target,
   };
   return { ...common, key, state: 'ready', target, workflow: workflowOf(scope, parts) };
 }

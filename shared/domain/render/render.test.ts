@@ -74,11 +74,9 @@ describe('renderConfiguration', () => {
     const signed = artifactType('signed', { parameters: [{ name: 'policy', value: enforced }] });
     const bound = {
       ...all,
-      ...{
-        destination: endpoint('to', { policyRef }),
-        types: [signed],
-        applyingTemplates: ['arc-oci-image'],
-      },
+      destination: endpoint('to', { policyRef }),
+      types: [signed],
+      applyingTemplates: ['arc-oci-image'],
     };
     const handMade = (given: Partial<ArtifactWorkflow['spec']> = {}) => {
       const workflow = made(inputs());

@@ -156,7 +156,10 @@ function asItems(value: unknown): TransferItems | undefined {
   const list = found.list.slice(0, mostItems).flatMap((one) => asItem(one) ?? []);
   const deleted = asCount(found.deleted);
   return {
-    ...{ total: total ?? 0, copied: copied ?? 0, unchanged: unchanged ?? 0, failed: failed ?? 0 },
+    total: total ?? 0,
+    copied: copied ?? 0,
+    unchanged: unchanged ?? 0,
+    failed: failed ?? 0,
     ...(deleted === undefined ? {} : { deleted }),
     list,
   };

@@ -57,7 +57,8 @@ describe('a kubeconfig', () => {
     const data = { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
     expect(await api.seenBy({ user: data })).toMatchObject({ certificate: 'kim' });
     expect(await api.seenBy({ user: { token: 'abc', as: 'ann' } })).toMatchObject({
-      ...{ authorization: 'Bearer abc', impersonated: 'ann' },
+      authorization: 'Bearer abc',
+      impersonated: 'ann',
     });
     const basic = `Basic ${base64('jo:secret')}`;
     expect(await api.seenBy({ user: { username: 'jo', password: 'secret' } })).toMatchObject({
@@ -282,8 +283,10 @@ describe('programAccess', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     await api.put('token', 'first');
     const client = await clientOf({
-      ...{ KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(api.port) },
-      ...{ ARC_TOKEN_FILE: api.file('token'), ARC_CA_FILE: api.file('ca.crt') },
+      KUBERNETES_SERVICE_HOST: '127.0.0.1',
+      KUBERNETES_SERVICE_PORT: String(api.port),
+      ARC_TOKEN_FILE: api.file('token'),
+      ARC_CA_FILE: api.file('ca.crt'),
     });
     await client.get(namespaces, { name: 'default' });
     await api.put('token', 'second');

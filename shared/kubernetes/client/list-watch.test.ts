@@ -224,7 +224,8 @@ describe('listWatch', () => {
 
   it('lets others run while it compares a long list with what it knows', async () => {
     const all = Array.from({ length: 1_000 }, (_, at) => ({
-      ...{ apiVersion: 'v1', kind: 'Secret' },
+      apiVersion: 'v1',
+      kind: 'Secret',
       metadata: { name: `s${at}`, namespace: 'n', uid: `u${at}`, resourceVersion: '1' },
     }));
     let lists = 0;

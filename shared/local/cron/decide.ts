@@ -90,7 +90,9 @@ function mayRun({ spec, status }: CronWorkflow, now: Date): boolean | ArcError {
   const last = status?.lastScheduledTime;
   try {
     return parseWhen(spec.when)({
-      ...{ failed: status?.failed ?? 0, succeeded: status?.succeeded ?? 0, now: now.getTime() },
+      failed: status?.failed ?? 0,
+      succeeded: status?.succeeded ?? 0,
+      now: now.getTime(),
       lastScheduledTime: last == null ? undefined : Date.parse(last),
     });
   } catch (caught) {

@@ -71,7 +71,11 @@ export async function copyEnds(
   const { root, referrers, tagged, warnings } = plan;
   const { digest, mediaType } = root;
   return {
-    ...{ digest, mediaType, bytes, blobs, warnings },
+    digest,
+    mediaType,
+    bytes,
+    blobs,
+    warnings,
     referrers: referrers.length + tagged.length,
     ...(repaired.manifests + repaired.blobs > 0 && { repaired }),
     ...(sboms.length > 0 && { sboms: sboms.slice(0, mostSboms) }),
@@ -123,7 +127,11 @@ export async function readEnds(
   checkDigest(destination, plan.root);
   const reports = reportsFolder === undefined ? noReports : await readReports(reportsFolder, signal);
   const candidate = {
-    ...{ plan, source, reports, retry: session.retry, signal },
+    plan,
+    source,
+    reports,
+    retry: session.retry,
+    signal,
     ...(trustedRoot !== undefined && { trustedRoot }),
   };
   const sboms = policy === undefined ? [] : await applyPolicy(policy, candidate);

@@ -302,7 +302,9 @@ describe('a rate limit', () => {
     await seedImage(open, 'team/app', '1.0');
     open.faults.add({ times: 1, fault: { kind: 'status', status: 429, retryAfter: '60' } });
     const from = (username: string) => ({
-      ...{ name: 'src', remoteURL: open.url, image: 'team/app:1.0' },
+      name: 'src',
+      remoteURL: open.url,
+      image: 'team/app:1.0',
       credentials: { username, password },
     });
     const stop = new AbortController();

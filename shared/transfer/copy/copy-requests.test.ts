@@ -24,7 +24,9 @@ afterEach(async () => {
 const copy = (from: { url: string } = source, to: { url: string } = destination) =>
   copyImage({
     source: {
-      ...{ name: 'src', remoteURL: from.url, image: 'team/app:1.0' },
+      name: 'src',
+      remoteURL: from.url,
+      image: 'team/app:1.0',
       redirectHosts: [new URL(source.url).host],
     },
     destination: { name: 'dst', remoteURL: to.url, image: 'mirror/app:1.0' },

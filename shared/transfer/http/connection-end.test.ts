@@ -71,13 +71,12 @@ describe('a connection that the other side ends', () => {
   it('may be another one the next time, and the message names the registry and the moment', async () => {
     const caught = await failureOf('http', (socket) => void socket.destroy());
     const context = {
-      ...{
-        endpoint: 'src',
-        host: 'r.io',
-        place: 'repository team/app',
-        credentials: { kind: 'none' } as const,
-      },
-      ...{ activity: 'reading manifest 1.0', writing: false },
+      endpoint: 'src',
+      host: 'r.io',
+      place: 'repository team/app',
+      credentials: { kind: 'none' } as const,
+      activity: 'reading manifest 1.0',
+      writing: false,
     };
     expect(networkFailure(context, caught)).toMatchObject({
       reason: 'retryable',

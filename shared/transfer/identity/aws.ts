@@ -68,8 +68,15 @@ export async function registryPassword(
   const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
   const body = '{}';
   const signer = new AwsV4Signer({
-    ...{ method: 'POST', url, headers, body, service: 'ecr', region },
-    ...{ accessKeyId, secretAccessKey, sessionToken },
+    method: 'POST',
+    url,
+    headers,
+    body,
+    service: 'ecr',
+    region,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken,
   });
   const signed = Object.fromEntries((await signer.sign()).headers);
   const activity = `getting a password for the registries of ${region} with role ${role.arn}`;

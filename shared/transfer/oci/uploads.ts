@@ -63,7 +63,13 @@ export function createUploads(
     const target = new URL(url);
     target.searchParams.set('digest', blob.digest);
     const request: RegistryRequest = {
-      ...{ method: 'PUT', target, body, length, expect: [201, 204], writing: true, retried: false },
+      method: 'PUT',
+      target,
+      body,
+      length,
+      expect: [201, 204],
+      writing: true,
+      retried: false,
       headers: { 'content-type': 'application/octet-stream' },
       activity: `sending blob ${blob.digest}`,
     };

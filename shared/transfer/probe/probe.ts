@@ -135,7 +135,10 @@ class Probe {
     body.destroy();
     const refusal = certificateRefusal(status, text, this.endpoint);
     return {
-      ...{ status, challenge: answered['www-authenticate'], refusal, fromPublic },
+      status,
+      challenge: answered['www-authenticate'],
+      refusal,
+      fromPublic,
       region: bucketRegion(answered),
     };
   }

@@ -55,8 +55,12 @@ export function azureServices({ tenant, clientID, token, registry }: AzureOption
   function signIn(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
     const fail = (code: number, error: string) =>
       answer(response, 400, {
-        ...{ error, error_description: `AADSTS${code}: No.\r\nTrace ID: 1\r\nCorrelation ID: 2` },
-        ...{ error_codes: [code], timestamp: '2026-01-01 00:00:00Z', trace_id: '1', correlation_id: '2' },
+        error,
+        error_description: `AADSTS${code}: No.\r\nTrace ID: 1\r\nCorrelation ID: 2`,
+        error_codes: [code],
+        timestamp: '2026-01-01 00:00:00Z',
+        trace_id: '1',
+        correlation_id: '2',
       });
     const [refusal] = azure.refusals.splice(0, 1);
     if (refusal !== undefined) return void fail(...refusal);

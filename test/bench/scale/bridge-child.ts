@@ -26,7 +26,9 @@ const metrics = createMetrics();
 const bridge = startBridge({
   api: createKubeClient({ ...access, userAgent: 'arc-watch-bridge' }),
   sink: { url: new URL(K_SINK) },
-  ...{ log, metrics, signal: control.signal },
+  log,
+  metrics,
+  signal: control.signal,
 });
 process.on('message', () => {
   const { heapUsed, external } = process.memoryUsage();

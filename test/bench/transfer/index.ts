@@ -16,8 +16,10 @@ const rounds = 5;
 const cases: Readonly<Record<string, Case & { onlyAsked?: boolean }>> = {
   '1 GiB in 8 layers': { shape: gibibyte, rounds },
   '10 GiB in 8 layers': {
-    ...{ shape: { layers: 8, layerBytes: 1280 * mebibyte }, rounds: 1 },
-    ...{ warmUp: false, onlyAsked: true },
+    shape: { layers: 8, layerBytes: 1280 * mebibyte },
+    rounds: 1,
+    warmUp: false,
+    onlyAsked: true,
   },
   '200 layers of 64 KiB': { shape: { layers: 200, layerBytes: 64 * 1024 }, rounds },
   '30 platforms with referrers': { shape: { layers: 2, layerBytes: 64 * 1024, platforms: 30 }, rounds: 3 },

@@ -179,8 +179,13 @@ export class ModelBridge {
     const dispatcher = this.#dispatcher;
     const isAlive = () => this.#dispatcher === dispatcher;
     return new Announcer({
-      ...{ view: dispatcher.view, shard: wholeShard, clock: this.#clock, timeOfDay: this.#clock },
-      ...{ random: () => 0.5, log: silent, metrics: { announced: () => undefined } },
+      view: dispatcher.view,
+      shard: wholeShard,
+      clock: this.#clock,
+      timeOfDay: this.#clock,
+      random: () => 0.5,
+      log: silent,
+      metrics: { announced: () => undefined },
       deliver: async (message) =>
         isAlive() ? this.#outside.hear(message) : { result: 'transient', reason: 'killed' },
       record: async (object, announced) => (isAlive() ? this.#outside.record(object, announced) : undefined),

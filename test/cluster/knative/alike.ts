@@ -92,7 +92,10 @@ async function told(
       return [
         spec.artifact?.name ?? '',
         {
-          ...{ phase, message, results, attempts },
+          phase,
+          message,
+          results,
+          attempts,
           workflow: { phase: workflow?.status?.phase, message: workflow?.status?.message, outputs },
           nodes: Object.values(nodes).map((node) => ({
             type: node.type,

@@ -140,7 +140,8 @@ export function describePeople(registries: () => Registries): void {
           page.setDefaultTimeout(4 * minutes);
           await registries().seed('people/seen', '1.0');
           const image = (name: string, from: string) => ({
-            ...{ name, type: 'oci' },
+            name,
+            type: 'oci',
             spec: { image: from, override: `people/${name}:1.0` },
           });
           const artifacts = [

@@ -69,7 +69,9 @@ async function giveToArc(namespace: string): Promise<void> {
   await kubectl('apply', '-n', namespace, '-k', 'knative/tenant');
   await openToWorkers(namespace);
   const registry = (name: string, usage: string, rest: object) => ({
-    ...{ apiVersion: 'arc.opendefense.cloud/v1alpha1', kind: 'Endpoint', metadata: { name, namespace } },
+    apiVersion: 'arc.opendefense.cloud/v1alpha1',
+    kind: 'Endpoint',
+    metadata: { name, namespace },
     spec: { type: 'oci', usage, tls: { plainHTTP: true }, ...rest },
   });
   const login = { username: 'reader', password: 'moves-images' };
@@ -87,7 +89,9 @@ async function giveToArc(namespace: string): Promise<void> {
   );
   await apply(registry('destination', 'PushOnly', { remoteURL: 'http://destination.registries.svc:5000' }));
   await apply({
-    ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'pods', namespace } },
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'pods', namespace },
     spec: { hard: { pods: '10' } },
   });
 }

@@ -46,13 +46,16 @@ export function describeTypes(registries: () => Registries): void {
     it('moves a file from a web server into an S3 storage, and from there into a registry', async () => {
       const sha256 = digestOf(release);
       await moved('stored', {
-        ...{ type: 'file', srcRef: { name: 'downloads' }, dstRef: { name: 'storage' } },
+        type: 'file',
+        srcRef: { name: 'downloads' },
+        dstRef: { name: 'storage' },
         spec: { path: 'release.bin', override: 'copies/release 1.bin', sha256 },
       });
       expect(digestOf(await stored('pre/copies/release%201.bin'))).toBe(sha256);
 
       await moved('pushed', {
-        ...{ type: 'file', srcRef: { name: 'storage' } },
+        type: 'file',
+        srcRef: { name: 'storage' },
         spec: { path: 'copies/release 1.bin', override: 'files/release:1.0' },
       });
       const { manifest, destination } = registries();
@@ -63,12 +66,15 @@ export function describeTypes(registries: () => Registries): void {
 
     it('moves a chart from an index into a registry, where Helm finds it unchanged', async () => {
       await moved('chart', {
-        ...{ type: 'helm', srcRef: { name: 'charts' } },
+        type: 'helm',
+        srcRef: { name: 'charts' },
         spec: { chart: 'demo', version: '^1.0', repo: 'charts' },
       });
       const { destination } = registries();
       expect(await pulledByHelm(`${destination}/mirror/charts/demo:1.2.0`)).toMatchObject({
-        ...{ chart: digestOf(chart), name: 'demo', version: '1.2.0' },
+        chart: digestOf(chart),
+        name: 'demo',
+        version: '1.2.0',
       });
     });
 

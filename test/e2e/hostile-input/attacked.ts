@@ -5,7 +5,10 @@ import { startApi, type TestApi } from '../../fixtures/standalone/api-server.ts'
 export const group = '/apis/arc.opendefense.cloud/v1alpha1';
 export const orders = `${group}/namespaces/default/orders`;
 export const artifact = {
-  ...{ type: 'oci', srcRef: { name: 'a' }, dstRef: { name: 'b' }, spec: { image: 'a:1' } },
+  type: 'oci',
+  srcRef: { name: 'a' },
+  dstRef: { name: 'b' },
+  spec: { image: 'a:1' },
 };
 export const order = (spec: unknown, metadata: object = {}) => ({
   apiVersion: 'arc.opendefense.cloud/v1alpha1',

@@ -92,7 +92,11 @@ describe('connections', () => {
       new Promise<void>((resolve) => {
         const method = at % 2 === 0 ? 'GET' : 'POST';
         const request = https.request({
-          ...{ host: '127.0.0.1', port: server.api.port, agent, method, path: orders },
+          host: '127.0.0.1',
+          port: server.api.port,
+          agent,
+          method,
+          path: orders,
           headers: { authorization: `Bearer ${server.api.token}`, 'content-type': 'application/json' },
         });
         request.on('error', () => undefined).on('close', resolve);

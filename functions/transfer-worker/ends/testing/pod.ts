@@ -62,7 +62,9 @@ export async function startPod(
   const env = { ...given.env, HTTPS_PROXY: cloud.proxy };
   return {
     ...own,
-    ...{ env, cloud, authority },
+    env,
+    cloud,
+    authority,
     move(artifact, source, destination, attempts = 1) {
       const signal = new AbortController().signal;
       const environment = { workDir: folder, proxyEnv: env, identityEnv: env };

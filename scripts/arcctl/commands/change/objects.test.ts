@@ -123,7 +123,8 @@ async function withVersions(name: string): Promise<void> {
       ...artifactWorkflow(`${name}-${key}`),
       spec: { ...spec, revision, artifact: { spec: { image: `app:${revision}` } } },
       metadata: {
-        ...{ name: `${name}-${key}`, namespace },
+        name: `${name}-${key}`,
+        namespace,
         labels: { 'arc.opendefense.cloud/order': uid, 'arc.opendefense.cloud/artifact': 'same' },
         ownerReferences: [{ apiVersion: made.apiVersion, kind: 'Order', name, uid, controller: true }],
       },
@@ -179,9 +180,11 @@ describe('run', () => {
     const { uid = '' } = owner?.metadata ?? {};
     const labels = { 'arc.opendefense.cloud/artifact-workflow': name };
     await api.admin.create(cronWorkflows, {
-      ...{ apiVersion: 'argoproj.io/v1alpha1', kind: 'CronWorkflow' },
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'CronWorkflow',
       metadata: {
-        ...{ name, namespace },
+        name,
+        namespace,
         labels: {
           ...labels,
           'arc.opendefense.cloud/order': owner?.metadata.labels?.['arc.opendefense.cloud/order'] ?? '',

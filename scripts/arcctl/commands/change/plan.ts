@@ -65,7 +65,8 @@ async function preview(
   const { outcomes, endpoints } = await readPreview(io, cluster, order);
   const bytes = withBytes ? await bytesOf(io, outcomes, endpoints) : [];
   return {
-    ...{ order: name, namespace },
+    order: name,
+    namespace,
     artifacts: outcomes.map(({ workflow: _, ...outcome }, index) => {
       const found = bytes[index];
       return found ? { ...outcome, bytes: found } : outcome;

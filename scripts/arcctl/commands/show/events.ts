@@ -134,7 +134,8 @@ function entryOf(event: KubeEvent): Entry {
   return {
     time: event.lastTimestamp ?? event.firstTimestamp ?? event.metadata.creationTimestamp ?? '',
     object: `${kind.toLowerCase()}/${name}`,
-    ...{ type, reason },
+    type,
+    reason,
     message: count > 1 ? `${message} (${count} times)` : message,
     json: event,
   };
@@ -152,7 +153,8 @@ function domainEntry(event: DomainEvent, object: string): Entry {
   // Kubernetes' times are in whole seconds, and are sorted as texts.
   const time = isoSeconds(Date.parse(event.time ?? '') || Date.now());
   return {
-    ...{ time, object },
+    time,
+    object,
     type: 'Domain',
     reason: event.type,
     message: message ?? digest ?? phase,

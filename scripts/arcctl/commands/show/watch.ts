@@ -138,7 +138,8 @@ function createDrawing(io: Io, isOne: boolean) {
     const isRunning = phase === 'Running';
     const found = pace.note(`${uid}/${artifact.index}`, isRunning ? progress : undefined, performance.now());
     const row = {
-      ...{ name: `${lead}${artifact.name}`, phase },
+      name: `${lead}${artifact.name}`,
+      phase,
       progress: isRunning ? tenths(progress, io.isTerminal) : undefined,
       message: whyOf({ ...artifact, message: firstLine(artifact.message) }),
       pace: found && paceText(found, progress),
@@ -146,7 +147,8 @@ function createDrawing(io: Io, isOne: boolean) {
     const known = parseProgress(progress);
     const isDone = phase === 'Succeeded';
     const part = {
-      ...{ isDone, pace: found },
+      isDone,
+      pace: found,
       ...(known && countsBytes(known.total) && { bytes: isDone ? { ...known, done: known.total } : known }),
       ...(known && { share: isRunning ? known.done / known.total : 0 }),
     };

@@ -21,7 +21,10 @@ const ending = new AbortController();
 /** As it is built, without the build. */
 const front = async (): Promise<ConsoleApp> => ({
   assets: [{ name: 'a-1.js', type: 'text/javascript', gzip: gzipSync('const page = 1;') }],
-  ...{ script: '/assets/a-1.js', style: '/assets/a-1.css', theme: '/assets/t-1.js', icon: '/assets/i-1.svg' },
+  script: '/assets/a-1.js',
+  style: '/assets/a-1.css',
+  theme: '/assets/t-1.js',
+  icon: '/assets/i-1.svg',
 });
 let api: TestApi;
 let cluster: Cluster;
@@ -379,7 +382,12 @@ describe('with the rights of a user', () => {
     const eve = await connect(quietIo({ env: { KUBECONFIG: api.kubeconfig } }), { as: 'eve' });
     const own = createWatches(eve.api, 'team', ending.signal, 50);
     const other = createDashboard({
-      ...{ cluster: eve, namespace: 'team', watches: own, host: () => host, secrets, front },
+      cluster: eve,
+      namespace: 'team',
+      watches: own,
+      host: () => host,
+      secrets,
+      front,
       signal: ending.signal,
     });
     const seen = (path: string) => other.request(`http://${host}${path}`, { headers: { host, cookie } });

@@ -54,7 +54,9 @@ export function createDashboard(options: DashboardOptions): Hono {
   app.get('/api/session', (c) => {
     const { server } = cluster;
     return json(c, {
-      ...{ server, version: version, csrf: secrets.csrf },
+      server,
+      version: version,
+      csrf: secrets.csrf,
       ...(namespace !== undefined && { namespace }),
     } satisfies Session);
   });

@@ -68,7 +68,10 @@ describe('admission', () => {
     expect(dry).toMatchObject({
       kind: { group: 'test.example.com', version: 'v1', kind: 'Widget' },
       resource: { group: 'test.example.com', version: 'v1', resource: 'widgets' },
-      ...{ namespace: 'ns', name: 'a', dryRun: true, oldObject: undefined },
+      namespace: 'ns',
+      name: 'a',
+      dryRun: true,
+      oldObject: undefined,
       user: { name: 'admin' },
       object: { spec: { color: 'red' } },
       options: { kind: 'CreateOptions', dryRun: ['All'], fieldManager: 'm' },
@@ -81,7 +84,9 @@ describe('admission', () => {
       options: { kind: 'UpdateOptions' },
     });
     expect(deletion).toMatchObject({
-      ...{ dryRun: true, object: undefined, oldObject: { metadata: { name: 'a' } } },
+      dryRun: true,
+      object: undefined,
+      oldObject: { metadata: { name: 'a' } },
       options: { kind: 'DeleteOptions', propagationPolicy: 'Foreground' },
     });
   });

@@ -124,7 +124,9 @@ describe('the audit log', () => {
       uid: expect.stringMatching(/^[\w-]{36}$/),
     });
     expect(events[1].responseStatus).toMatchObject({
-      ...{ status: 'Failure', code: 404, reason: 'NotFound' },
+      status: 'Failure',
+      code: 404,
+      reason: 'NotFound',
       message: 'widgets.test.example.com "none" not found',
     });
   });

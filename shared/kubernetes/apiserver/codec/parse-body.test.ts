@@ -55,7 +55,9 @@ describe('parseBody', () => {
         message: expect.stringContaining('the number 9007199254740993 at spec.sizes[1] has more digits'),
       });
     expect(await yaml('a: 9007199254740992\nb: 1e21\nc: 18446744073709551616\n')).toEqual({
-      ...{ a: 2 ** 53, b: 1e21, c: 2 ** 64 },
+      a: 2 ** 53,
+      b: 1e21,
+      c: 2 ** 64,
     });
   });
 

@@ -44,7 +44,11 @@ interface Asked {
 function begin(user: string, path: string, { agent, method = 'GET' }: Asked, headers = {}) {
   const { port } = listening.address() as AddressInfo;
   const outgoing = http.request({
-    ...{ host: '127.0.0.1', port, path, method, agent: agent ?? (false as const) },
+    host: '127.0.0.1',
+    port,
+    path,
+    method,
+    agent: agent ?? (false as const),
     headers: { authorization: `Bearer ${user}`, 'content-type': 'application/json', ...headers },
   });
   outgoing.on('error', () => undefined);

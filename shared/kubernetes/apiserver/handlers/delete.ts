@@ -90,7 +90,10 @@ async function remove(
     checkPreconditions(request, old, options);
     const { dryRun, policy, preconditions } = options;
     const admission = admissionRequest(request, {
-      ...{ operation: 'DELETE', object: undefined, oldObject: old, dryRun },
+      operation: 'DELETE',
+      object: undefined,
+      oldObject: old,
+      dryRun,
       options: { preconditions, ...(policy && { propagationPolicy: policy }) },
     });
     await server.admission.mutate(admission);

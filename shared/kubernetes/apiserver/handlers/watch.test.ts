@@ -164,7 +164,9 @@ describe('watch', () => {
     expect(await watched.next()).toMatchObject({
       type: 'ERROR',
       object: {
-        ...{ kind: 'Status', code: 504, reason: 'Timeout' },
+        kind: 'Status',
+        code: 504,
+        reason: 'Timeout',
         details: { causes: [{ reason: 'ResourceVersionTooLarge' }], retryAfterSeconds: 1 },
       },
     });

@@ -36,7 +36,8 @@ function measure<T>(
   const duration = metrics.histogram({
     name: `${stage}_duration_seconds`,
     help: `Time that the ${stage} of a request took.`,
-    ...{ labels, buckets },
+    labels,
+    buckets,
   });
   return async (step) => {
     const started = performance.now();

@@ -34,7 +34,10 @@ describe('createQuota', () => {
       { signal: stop.signal, onFailure: () => undefined, now: () => new Date() },
     );
   const limit = (measure: keyof Use, hard: number): HardLimit => ({
-    ...{ quota: 'ours', resource: `${measure === 'objects' ? 'count' : 'bytes'}/widgets`, measure, hard },
+    quota: 'ours',
+    resource: `${measure === 'objects' ? 'count' : 'bytes'}/widgets`,
+    measure,
+    hard,
   });
   const create = (quota: Quota, name: string, bytes = 10) =>
     quota.run(
@@ -71,7 +74,8 @@ describe('createQuota', () => {
     limits = [limit('objects', 7)];
     const quota = follow();
     expect(await outcomes(Array.from({ length: 50 }, (_, index) => create(quota, `w-${index}`)))).toEqual({
-      ...{ admitted: 7, refused: 43 },
+      admitted: 7,
+      refused: 43,
     });
     expect(await counted()).toMatchObject({ objects: 7 });
   });

@@ -6,7 +6,9 @@ import { UsageAccount, type Use } from './usage-account.ts';
 const load = async () => undefined;
 const team = '/registry/g/orders/team/';
 const item = (name: string, bytes: number, revision: number): StoredItem => ({
-  ...{ key: `${team}${name}`, value: new Uint8Array(bytes), revision },
+  key: `${team}${name}`,
+  value: new Uint8Array(bytes),
+  revision,
 });
 const put = (after: StoredItem, previous?: StoredItem): StoreEvent => ({ type: 'put', ...after, previous });
 

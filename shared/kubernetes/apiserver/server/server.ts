@@ -94,7 +94,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const quota =
     options.quota &&
     createQuota(store, options.quota, {
-      ...{ signal: closing.signal, now },
+      signal: closing.signal,
+      now,
       onFailure: (error) => log('counting what namespaces hold failed; trying again', error),
     });
   const server: ServerContext = {

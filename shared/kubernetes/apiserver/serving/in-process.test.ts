@@ -99,7 +99,10 @@ describe('inProcess', () => {
 
   it('fails with a Status', async () => {
     expect(await failure(ask('GET', `${widgets}/none`))).toEqual({
-      ...{ ok: false, code: 404, status: 'Failure', reason: 'NotFound' },
+      ok: false,
+      code: 404,
+      status: 'Failure',
+      reason: 'NotFound',
     });
   });
 

@@ -63,7 +63,10 @@ function incoming(url: string, { method, headers, body, signal }: Parameters<Cal
   const all = new Map(Object.entries(headers));
   if (bytes) all.set('content-length', String(bytes.byteLength));
   return {
-    ...{ method, url, signal, body: null },
+    method,
+    url,
+    signal,
+    body: null,
     headers: { get: (name) => all.get(name.toLowerCase()) ?? null, keys: () => all.keys() },
     arrayBuffer: () => Promise.resolve(bytes?.buffer ?? new ArrayBuffer()),
   };

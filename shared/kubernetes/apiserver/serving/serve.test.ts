@@ -73,8 +73,14 @@ function ask({
 }: Asked): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const options = {
-      ...{ host: '127.0.0.1', servername: 'localhost', port: serving.port, path, headers },
-      ...{ ca: authority.cert, agent: agent ?? (false as const), ...pair },
+      host: '127.0.0.1',
+      servername: 'localhost',
+      port: serving.port,
+      path,
+      headers,
+      ca: authority.cert,
+      agent: agent ?? (false as const),
+      ...pair,
     };
     const outgoing = request(options, (answer) => {
       let body = '';
@@ -90,8 +96,13 @@ function ask({
 /** One request by hand over a TLS 1.3 connection; resolves with status, session and whether one was resumed. */
 async function byHand(session: Buffer | undefined, pair?: { cert: string; key: string }, path = widgets) {
   const socket = tls.connect({
-    ...{ host: '127.0.0.1', port: serving.port, servername: 'localhost', ca: authority.cert },
-    ...{ minVersion: 'TLSv1.3', ...(session && { session }), ...pair },
+    host: '127.0.0.1',
+    port: serving.port,
+    servername: 'localhost',
+    ca: authority.cert,
+    minVersion: 'TLSv1.3',
+    ...(session && { session }),
+    ...pair,
   });
   const sessions: Buffer[] = [];
   socket.on('session', (each: Buffer) => sessions.push(each));
@@ -138,7 +149,10 @@ describe('serve', () => {
     expect(socket.destroyed).toBe(false);
     expect(socket.getPeerCertificate().subject.CN).toBe('first');
     const fresh = tls.connect({
-      ...{ host: '127.0.0.1', port: serving.port, servername: 'localhost', ca: authority.cert },
+      host: '127.0.0.1',
+      port: serving.port,
+      servername: 'localhost',
+      ca: authority.cert,
     });
     await once(fresh, 'secureConnect');
     expect(fresh.getPeerCertificate().subject.CN).toBe('second');
@@ -185,7 +199,10 @@ describe('serve', () => {
 
   it('does not wait for connections that never carried a request', async () => {
     const unused = tls.connect({
-      ...{ host: '127.0.0.1', port: serving.port, servername: 'localhost', ca: authority.cert },
+      host: '127.0.0.1',
+      port: serving.port,
+      servername: 'localhost',
+      ca: authority.cert,
     });
     unused.on('error', () => undefined);
     await once(unused, 'secureConnect');
@@ -197,7 +214,10 @@ describe('serve', () => {
   it('speaks HTTP/1.1 whatever else a client offers, and refuses a client that does not offer it', async () => {
     const connect = (...protocols: string[]) =>
       tls.connect({
-        ...{ host: '127.0.0.1', port: serving.port, servername: 'localhost', ca: authority.cert },
+        host: '127.0.0.1',
+        port: serving.port,
+        servername: 'localhost',
+        ca: authority.cert,
         ALPNProtocols: protocols,
       });
     const both = connect('h2', 'http/1.1');

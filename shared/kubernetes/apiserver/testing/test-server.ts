@@ -88,14 +88,12 @@ const widgetKind: KindDefinition = {
 };
 
 const gadgetKind: KindDefinition = {
-  ...{
-    group,
-    version: 'v1',
-    kind: 'Gadget',
-    plural: 'gadgets',
-    singular: 'gadget',
-    scope: 'Cluster' as const,
-  },
+  group,
+  version: 'v1',
+  kind: 'Gadget',
+  plural: 'gadgets',
+  singular: 'gadget',
+  scope: 'Cluster' as const,
   description: 'For tests.',
   schema: z.object({
     data: z.record(z.string(), z.string()).optional(),
@@ -124,7 +122,11 @@ function notes(object: KubeObject, query: URLSearchParams) {
 }
 
 const namespaceKind: KindDefinition = {
-  ...{ group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', singular: 'namespace' },
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  singular: 'namespace',
   scope: 'Cluster',
   description: 'For tests.',
   schema: z.object({ status: z.object({ phase: z.string().optional() }).optional() }),

@@ -72,7 +72,9 @@ describe('fields that the server owns', () => {
   it('may be what the server itself writes', () => {
     expect(
       metadataTypeFault({
-        ...{ generation: 1, deletionGracePeriodSeconds: 0, creationTimestamp: '2026-01-01T00:00:00Z' },
+        generation: 1,
+        deletionGracePeriodSeconds: 0,
+        creationTimestamp: '2026-01-01T00:00:00Z',
         deletionTimestamp: '2026-01-01T00:00:00.5+01:00',
         ownerReferences: [{ apiVersion: 'v1', kind: 'K', name: 'a', uid: 'u', controller: true }],
         managedFields: [{ manager: 'm', operation: 'Apply', time: '2026-01-01T00:00:00Z', fieldsV1: {} }],

@@ -14,7 +14,8 @@ describe('an object in a store that would hold it', () => {
   afterEach(() => server.close());
 
   const sized = (name: string, length: number, metadata: object = {}) => ({
-    ...{ apiVersion: 'test.example.com/v1', kind: 'Widget' },
+    apiVersion: 'test.example.com/v1',
+    kind: 'Widget',
     metadata: { name, ...metadata },
     spec: { color: text(length) },
   });

@@ -42,7 +42,8 @@ interface Entry {
 export async function loadContext(source: ContextSource): Promise<LoadedContext> {
   if ('server' in source) {
     const cluster = {
-      ...{ server: source.server, 'insecure-skip-tls-verify': source.server.startsWith('http:') },
+      server: source.server,
+      'insecure-skip-tls-verify': source.server.startsWith('http:'),
       ...(source.caFile !== undefined && { 'certificate-authority': source.caFile }),
     };
     const user = { tokenFile: source.tokenFile };
@@ -133,7 +134,8 @@ function userOf({ tokenFile, ...user }: Fields, cluster: Fields): Fields {
   if (!isRecord(user.exec)) return user;
   const { apiVersion, env, provideClusterInfo } = user.exec;
   const info = {
-    ...{ apiVersion, kind: 'ExecCredential' },
+    apiVersion,
+    kind: 'ExecCredential',
     spec: { interactive: false, ...(provideClusterInfo === true && { cluster }) },
   };
   const variables = Array.isArray(env) ? env : [];

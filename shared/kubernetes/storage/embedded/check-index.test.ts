@@ -5,8 +5,11 @@ const value = new Uint8Array();
 const item = (key: string, revision: number) => ({ key, value, revision });
 const put = (key: string, revision: number) => event('put', key, revision);
 const event = (type: 'put' | 'delete', key: string, revision: number) => ({
-  ...{ type, key, revision },
-  ...{ previous: 0, previousBytes: 0 },
+  type,
+  key,
+  revision,
+  previous: 0,
+  previousBytes: 0,
 });
 
 describe('checkIndex', () => {

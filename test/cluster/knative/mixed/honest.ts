@@ -54,8 +54,9 @@ const wishes: Record<string, (name: string) => Wish> = {
     counts: { succeeded: 2 },
   }),
   absent: (name) => ({
-    ...{ artifacts: [image('mixed/app:1.0', `${name}/a`), image('mixed/absent:1.0', `${name}/b`)] },
-    ...{ phase: 'Failed', counts: { succeeded: 1, failed: 1 } },
+    artifacts: [image('mixed/app:1.0', `${name}/a`), image('mixed/absent:1.0', `${name}/b`)],
+    phase: 'Failed',
+    counts: { succeeded: 1, failed: 1 },
   }),
   'moved by a type with a policy': (name) => ({
     artifacts: [image('mixed/app:1.0', `${name}/a`, 'guarded')],
@@ -63,8 +64,10 @@ const wishes: Record<string, (name: string) => Wish> = {
     counts: { succeeded: 1 },
   }),
   'denied by a policy': (name) => ({
-    ...{ artifacts: [image('mixed/denied/app:1.0', `${name}/a`, 'guarded')] },
-    ...{ phase: 'Failed', counts: { failed: 1 }, says: /denied/ },
+    artifacts: [image('mixed/denied/app:1.0', `${name}/a`, 'guarded')],
+    phase: 'Failed',
+    counts: { failed: 1 },
+    says: /denied/,
   }),
   invalid: (name) => ({
     artifacts: [image('mixed/app:1.0', `${name}/a`, 'absent-type')],

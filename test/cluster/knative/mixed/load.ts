@@ -68,7 +68,10 @@ export async function mixedLoad(registries: Registries, seconds: number): Promis
   const settled: Settled = { orders: {}, seconds: [], wrong: [] };
 
   const scene: Scene = {
-    ...{ users, modest: jo, functions: [], victims: [] },
+    users,
+    modest: jo,
+    functions: [],
+    victims: [],
     aggregated: { url, ca },
     direct: { ...serving, url: `https://${await clusterAddress(arc, 'api-server')}:443` },
     broker: await brokerAddress(),
@@ -189,10 +192,15 @@ function summed(seconds: number, tallies: readonly Tally[], settled: Settled, wa
       other4xx: sum((code) => /^4\d\d$/.test(code) && code !== '429'),
     },
     serverErrors: Object.fromEntries(all.filter(([code]) => /^5\d\d$/.test(code))),
-    ...{ restarts, longestPauseMs, longestWorkMs, pausesOver200Ms: longPauses },
+    restarts,
+    longestPauseMs,
+    longestWorkMs,
+    pausesOver200Ms: longPauses,
     honest: {
       settled: Object.values(settled.orders).reduce((total, count) => total + count, 0),
-      ...{ orders: settled.orders, wrong: settled.wrong, seconds: spread(settled.seconds) },
+      orders: settled.orders,
+      wrong: settled.wrong,
+      seconds: spread(settled.seconds),
     },
     surprises: tallies.flatMap(({ surprises }) => surprises),
     loadAverage: loadavg()[0] ?? 0,

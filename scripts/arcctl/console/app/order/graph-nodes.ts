@@ -27,8 +27,13 @@ export function graphNodes(
   opened: string,
 ): GraphNode[] {
   const root: GraphNode = {
-    ...{ id: 'order', parent: undefined, kind: 'Order', name: order.name, phase: order.phase },
-    ...{ note: `${order.counts.succeeded} of ${order.counts.total} arrived`, artifact: undefined },
+    id: 'order',
+    parent: undefined,
+    kind: 'Order',
+    name: order.name,
+    phase: order.phase,
+    note: `${order.counts.succeeded} of ${order.counts.total} arrived`,
+    artifact: undefined,
   };
   const runsOf = new Map(runs?.artifacts.map((each) => [each.index, each.versions]));
   const draw = (artifact: ArtifactRow, parent: string) =>
@@ -48,7 +53,11 @@ export function graphNodes(
             ? 'fold'
             : 'show them';
       const box: GraphNode = {
-        ...{ id, parent: 'order', kind: 'Artifacts', phase, note },
+        id,
+        parent: 'order',
+        kind: 'Artifacts',
+        phase,
+        note,
         name: `${some.length} ${phase}`,
         artifact: undefined,
         group: phase,
@@ -69,7 +78,11 @@ function artifactNodes(
   const earlier = artifact.versions.length - shown.length;
   return [
     {
-      ...{ id, parent, kind: 'Artifact', name, phase },
+      id,
+      parent,
+      kind: 'Artifact',
+      name,
+      phase,
       note: reason || `${source} → ${destination}`,
       artifact: index,
     },
@@ -78,14 +91,13 @@ function artifactNodes(
       const more = earlier > 0 ? `, ${earlier} earlier` : '';
       return [
         {
-          ...{
-            id: versionId,
-            parent: id,
-            kind: 'ArtifactWorkflow',
-            name: version.name.slice(-16),
-            phase: version.phase,
-          },
-          ...{ note: `revision ${version.revision}${more}`, artifact: index },
+          id: versionId,
+          parent: id,
+          kind: 'ArtifactWorkflow',
+          name: version.name.slice(-16),
+          phase: version.phase,
+          note: `revision ${version.revision}${more}`,
+          artifact: index,
         },
         ...runNodes(versionId, index, versions.find((each) => each.name === version.name)?.runs ?? []),
       ];
@@ -98,11 +110,21 @@ function runNodes(parent: string, artifact: number, runs: RunsOfVersion['runs'])
     const id = `${parent}-${name}`;
     return [
       {
-        ...{ id, parent, kind, name, phase, artifact },
+        id,
+        parent,
+        kind,
+        name,
+        phase,
+        artifact,
         note: runs.length > 1 || attempt > 1 ? `attempt ${attempt}` : (message.split('\n', 1)[0] ?? ''),
       },
       ...pods.map((pod) => ({
-        ...{ id: `${id}-${pod.name}`, parent: id, kind: 'Pod', name: pod.name, phase: pod.phase, artifact },
+        id: `${id}-${pod.name}`,
+        parent: id,
+        kind: 'Pod',
+        name: pod.name,
+        phase: pod.phase,
+        artifact,
         note: [pod.reason, pod.message.split('\n', 1)[0]].filter(Boolean).join(': '),
       })),
     ];

@@ -13,12 +13,19 @@ export function endpointRows(endpoints: readonly Endpoint[], orders: readonly Or
     const users = uses.get(`${namespace}/${name}`) ?? [];
     const { conditions = [], lastProbeTime = '', inFlight = [] } = status;
     return {
-      ...{ id: uid, namespace, name, type: spec.type, url: spec.remoteURL, usage: spec.usage ?? 'All' },
+      id: uid,
+      namespace,
+      name,
+      type: spec.type,
+      url: spec.remoteURL,
+      usage: spec.usage ?? 'All',
       state: stateOf(conditions.find(({ type }) => type === 'Ready')?.status),
       conditions: conditions.map(({ type, status: is, reason, message, lastTransitionTime: since = '' }) => {
         return { type, status: is, reason, message, since };
       }),
-      ...{ lastProbe: lastProbeTime, inFlight: inFlight.length, maxInFlight: spec.maxInFlight ?? null },
+      lastProbe: lastProbeTime,
+      inFlight: inFlight.length,
+      maxInFlight: spec.maxInFlight ?? null,
       hasCredentials: spec.secretRef !== undefined,
       allowedTypes: spec.allowedTypes ?? [],
       policy: spec.policyRef?.name ?? '',

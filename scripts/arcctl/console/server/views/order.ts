@@ -92,12 +92,25 @@ function artifactRow(
   const isBytes = known !== undefined && countsBytes(known.total);
   const pace = paces.note(String(index), known ? node.progress : undefined, performance.now());
   return {
-    ...{ id: String(index), index, name, type, source, destination, phase, reason, message, since, attempts },
+    id: String(index),
+    index,
+    name,
+    type,
+    source,
+    destination,
+    phase,
+    reason,
+    message,
+    since,
+    attempts,
     subject: subjectOf(entry?.spec ?? {}),
     needsPerson: phase === 'Invalid' || (phase === 'Pending' && needsPerson(reason)),
-    ...{ started: startTime, completed: completionTime, nextAttempt: nextAttemptTime },
+    started: startTime,
+    completed: completionTime,
+    nextAttempt: nextAttemptTime,
     digest: node.digest || (results?.digest ?? ''),
-    ...{ bytes: copied + existed + mounted, copied },
+    bytes: copied + existed + mounted,
+    copied,
     ...(known && { progress: { ...known, isBytes } }),
     ...(pace && { pace }),
     actions: offeredForArtifact(order, phase, current !== undefined),
@@ -117,7 +130,11 @@ function versionRow(version: VersionNode, byName: ReadonlyMap<string, ArtifactWo
   const { name, revision, inForce, reason, message } = version;
   const workflow = byName.get(name);
   return {
-    ...{ name, revision, inForce, reason, message },
+    name,
+    revision,
+    inForce,
+    reason,
+    message,
     phase: workflow ? phaseOf(workflow) : version.phase,
     created: workflow?.metadata.creationTimestamp ?? '',
     completed: workflow?.status?.completionTime ?? '',

@@ -7,12 +7,16 @@ export function orderRow({ metadata, spec, status = {} }: Order): OrderRow {
   const waits = waitsOf(status);
   const counts = countsOf(spec, status);
   return {
-    ...{ id: uid, namespace, name, created: creationTimestamp },
+    id: uid,
+    namespace,
+    name,
+    created: creationTimestamp,
     phase: status.phase ?? 'Pending',
     message: status.message ?? '',
     started: status.startTime ?? '',
     completed: status.completionTime ?? '',
-    ...{ counts, waits },
+    counts,
+    waits,
     needsPerson: counts.invalid > 0 || counts.failed > 0 || waits.some((wait) => wait.needsPerson),
     types: [...new Set((spec.artifacts ?? []).map(({ type }) => type))].sort(),
   };

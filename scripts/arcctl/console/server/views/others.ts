@@ -55,7 +55,10 @@ export function typeRows(types: readonly ArtifactType[], orders: readonly Order[
     const { namespace = '', name, uid = '' } = metadata;
     const { workflowTemplateRef, rules = {}, parameters = [], schema } = spec;
     return {
-      ...{ id: uid, namespace, name, template: workflowTemplateRef.name },
+      id: uid,
+      namespace,
+      name,
+      template: workflowTemplateRef.name,
       sources: rules.srcTypes ?? [],
       destinations: rules.dstTypes ?? [],
       parameters: parameters.map((each) => ({ name: each.name, value: String(each.value) })),
@@ -83,11 +86,16 @@ function bundleRow(child: ArtifactWorkflow): BundleRow {
   const { items } = status.results ?? {};
   const bundle = spec.artifact?.spec?.name;
   return {
-    ...{ id: uid, namespace, order: ownerOfKind(child, 'Order')?.name ?? '', direction },
+    id: uid,
+    namespace,
+    order: ownerOfKind(child, 'Order')?.name ?? '',
+    direction,
     artifact: spec.artifact?.name ?? name,
     bundle: typeof bundle === 'string' ? bundle : '',
     endpoint: (direction === 'export' ? spec.dstRef : spec.srcRef)?.name ?? '',
-    ...{ phase: phaseOf(child), message: status.message ?? '', completed: status.completionTime ?? '' },
+    phase: phaseOf(child),
+    message: status.message ?? '',
+    completed: status.completionTime ?? '',
     bytes: copied + existed + mounted,
     ...(items && { items: itemsOf(items) }),
   };

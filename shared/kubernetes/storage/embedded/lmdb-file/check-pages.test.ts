@@ -30,8 +30,13 @@ describe('inspectPages', () => {
   it('finds nothing wrong with a file that LMDB writes, and each page in use or free', async () => {
     const random = randomIntegers();
     const database = open<Buffer, Buffer>({
-      ...{ path: folder, pageSize, encoding: 'binary', keyEncoding: 'binary', noSync: true },
-      ...{ overlappingSync: false, mapSize: 2 ** 30 },
+      path: folder,
+      pageSize,
+      encoding: 'binary',
+      keyEncoding: 'binary',
+      noSync: true,
+      overlappingSync: false,
+      mapSize: 2 ** 30,
     });
     const path = join(folder, 'data.mdb');
     expect(inspect(path).finding).toBeUndefined();
