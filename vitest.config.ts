@@ -60,6 +60,11 @@ export default defineConfig({
           include: ['test/cluster/*.test.ts', 'test/cluster/!(knative)/**/*.test.ts'],
         },
       },
+      // What takes long or needs much, before a release: databases, packages, upgrades, other people's tools. Each part has machines of its own.
+      {
+        extends: true,
+        test: { name: 'release', fileParallelism: false, include: ['test/release/*.test.ts'] },
+      },
       // One cluster holds one installation at a time: each file makes its own, one after the other.
       {
         extends: true,

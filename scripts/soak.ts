@@ -1,5 +1,5 @@
 /**
- * `npm run soak`: the random tests with a fresh seed and many more runs, ten minutes of client-go's informers, a release made twice, then an hour of honest Orders beside hostile clients, and an hour beside greedy tenants.
+ * `npm run soak`: the random tests with a fresh seed and many more runs, ten minutes of client-go's informers, the tests before a release (`npm run test:release`), a release made twice, then an hour of honest Orders beside hostile clients, and an hour beside greedy tenants.
  * usage: soak.ts [--seed <integer>] [--runs <factor>] [--seconds <of informers>] [--mixed-seconds <of each>] [filter ...]
  * `--runs 700 test/chaos/stories` plays 100,000 stories of the model, in an hour or so. `--seed` repeats a soak; filters choose test files and leave the rest out.
  * The informers need KUBEBUILDER_ASSETS. The hostile clients need what `npm run test:knative` does, and are left out where KUBECONFIG is not set; they alone:
@@ -54,6 +54,6 @@ if (!kept) {
 }
 if (positionals.length > 0) process.exit(kept ? 0 : 1);
 const followed = test({ ARC_SOAK_SECONDS: seconds }, '--project', 'cluster', 'test/cluster/informers');
-const released = test({ ARC_SOAK_SECONDS: seconds }, '--project', 'cluster', 'test/cluster/release.test');
+const released = test({ ARC_SOAK_SECONDS: seconds }, '--project', 'release');
 const settled = besideHostileClients();
 process.exit(kept && followed && released && settled ? 0 : 1);

@@ -1,6 +1,6 @@
 /**
  * `npm test` and its sisters: a vitest project, then one plain line `N passed, N failed, N skipped`.
- * usage: test.ts [--project unit|e2e|cluster|knative] [--related <file>] [filter ...]
+ * usage: test.ts [--project unit|e2e|cluster|knative|release] [--related <file>] [filter ...]
  * Without `--project`: unit. `--related`: only tests that import this file, directly or by others.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

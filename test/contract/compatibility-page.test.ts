@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { cases } from '../compatibility/cases.ts';
-import { compatibilityFile, compatibilityPage, pageProblems } from '../compatibility/page.ts';
-import { registries } from '../compatibility/registries.ts';
+import { cases } from '../release/compatibility/cases.ts';
+import { compatibilityFile, compatibilityPage, pageProblems } from '../release/compatibility/page.ts';
+import { registries } from '../release/compatibility/registries.ts';
 
 const names = Object.keys(registries);
 

@@ -57,7 +57,7 @@ const those = (program: string) => all.filter(({ words }) => words[0] === progra
 describe('the commands of docs/operate', () => {
   it('are of programs that this test knows', () => {
     expect(all.length).toBeGreaterThan(40);
-    // test/cluster/release.test.ts, release-chart.test.ts and the knative tests run those of other programs.
+    // The tests of test/release run those of other programs.
     const run = ['helm', 'cosign', 'openssl', 'sha256sum', 'arc-transfer'];
     const known = new Set(['kubectl', 'arcctl', 'npm', ...run]);
     expect(all.filter(({ words: [program = ''] }) => !known.has(program))).toEqual([]);

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { chartYaml, packChart } from '../../shared/transfer/testing/charts.ts';
+import { chartYaml, packChart } from '../../../shared/transfer/testing/charts.ts';
 import { type Case, digestAt, type Ground } from './ground.ts';
 
 const content = 'what is in the file\n';

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { startRegistry } from '#shared/local';
-import { eventually } from '../../shared/base/testing/eventually.ts';
-import { startRegistryProcess } from '../fixtures/image/registry-tools.ts';
-import { freePorts, start } from '../fixtures/program.ts';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
+import { startRegistryProcess } from '../../fixtures/image/registry-tools.ts';
+import { freePorts, start } from '../../fixtures/program.ts';
 
 export interface RunningRegistry {
   host: string;

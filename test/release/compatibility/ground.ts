@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { run as arcTransfer } from '../../scripts/arc-transfer/program.ts';
-import { tarOf } from '../../scripts/image/tar.ts';
+import { run as arcTransfer } from '../../../scripts/arc-transfer/program.ts';
+import { tarOf } from '../../../scripts/image/tar.ts';
 
 /** Where the tools of one case work. */
 export interface Ground {

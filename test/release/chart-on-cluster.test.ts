@@ -4,12 +4,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { releaseChart } from '../../../scripts/release/chart.ts';
-import { eventually } from '../../../shared/base/testing/eventually.ts';
-import { arc, dev, ended, letGo, uninstall, untilReady } from './conduit.ts';
-import { type Registries, reachRegistries } from './images.ts';
-import { apply, field, kubectl, lines } from './kubectl.ts';
-import { objects, order, removeTeam } from './team.ts';
+import { releaseChart } from '../../scripts/release/chart.ts';
+import { eventually } from '../../shared/base/testing/eventually.ts';
+import { arc, dev, ended, letGo, uninstall, untilReady } from '../cluster/knative/conduit.ts';
+import { type Registries, reachRegistries } from '../cluster/knative/images.ts';
+import { apply, field, kubectl, lines } from '../cluster/knative/kubectl.ts';
+import { objects, order, removeTeam } from '../cluster/knative/team.ts';
 
 // The chart of a release, by Helm itself: each part goes on where the one before ended.
 const minutes = 60_000;

@@ -3,14 +3,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { cases } from '../compatibility/cases.ts';
-import { digestAt, type Ground, groundIn, seedBase } from '../compatibility/ground.ts';
-import { compatibilityPage, type Outcome } from '../compatibility/page.ts';
-import { type RunningRegistry, registries } from '../compatibility/registries.ts';
-import { toolVersions } from '../compatibility/versions.ts';
 import { startRegistryProcess } from '../fixtures/image/registry-tools.ts';
 import { transferJudges } from '../fixtures/judges/transfer-judges.ts';
 import { serverPrograms } from '../fixtures/servers/programs.ts';
+import { cases } from './compatibility/cases.ts';
+import { digestAt, type Ground, groundIn, seedBase } from './compatibility/ground.ts';
+import { compatibilityPage, type Outcome } from './compatibility/page.ts';
+import { type RunningRegistry, registries } from './compatibility/registries.ts';
+import { toolVersions } from './compatibility/versions.ts';
 
 const folderOfTools = transferJudges();
 const isReady =

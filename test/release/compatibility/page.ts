@@ -15,7 +15,7 @@ const introduction = `# Compatibility
 What people make with other tools, moved by ARC, and read again by the same tools. This page is written by a test run; do not edit it:
 
 \`\`\`sh
-REGISTRY_TOOLS=FOLDER ARC_COMPATIBILITY=docs/compatibility.md npx vitest run --project cluster test/cluster/compatibility.test.ts
+REGISTRY_TOOLS=FOLDER ARC_COMPATIBILITY=docs/compatibility.md npx vitest run --project release test/release/compatibility.test.ts
 \`\`\`
 
 A row is one way in which a tool is used. In each column the tool writes into that registry, ARC moves what it finds to the registry of the next column (the last one to

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cacheStore, openEtcdStore, type Store } from '#shared/kubernetes/storage';
 import { eventually } from '../../shared/base/testing/eventually.ts';
+import { compare, startLanes } from '../cluster/etcd-writers.ts';
 import { describeStore, type StoreUnderTest } from '../contract/store.ts';
 import {
   type Database,
@@ -11,7 +12,6 @@ import {
 } from '../fixtures/kine/database.ts';
 import { startPostgres } from '../fixtures/kine/postgres.ts';
 import { type KineProcess, kineProgram, startKine } from '../fixtures/kine/process.ts';
-import { compare, startLanes } from './etcd-writers.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
