@@ -3,7 +3,7 @@
  * usage: test.ts [--project unit|e2e|cluster|knative|release] [--related <file>] [filter ...]
  * Without `--project`: unit. `--related`: only tests that import this file, directly or by others.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,6 +19,8 @@ const { values, positionals } = parseArgs({
 // The temporary files of all tests, also of tests that are killed: removed at the end.
 const temporary = mkdtempSync(path.join(tmpdir(), 'arc-tests-'));
 process.env.TMPDIR = temporary;
+// squid and PostgreSQL change to users of their own, who have to reach their files in it.
+chmodSync(temporary, 0o755);
 process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 const vitest = await startVitest('test', positionals, {
   watch: false,
