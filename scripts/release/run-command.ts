@@ -8,7 +8,10 @@ export interface CommandOptions {
   env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Runs a program; resolves with its standard output. Rejects with ServiceUnavailable and its last words. */
+/** Longer than any command of a release takes on a busy machine: a download that hangs must not hang the release. */
+const timeout = 15 * 60_000;
+
+/** Runs a program; resolves with its standard output. Rejects with ServiceUnavailable and its last words, also after 15 minutes. */
 export async function runCommand(
   command: string,
   args: readonly string[],
@@ -17,6 +20,7 @@ export async function runCommand(
   try {
     const { stdout } = await promisify(execFile)(command, args, {
       ...options,
+      timeout,
       maxBuffer: 64 * 1024 * 1024,
     });
     return stdout;
