@@ -4,7 +4,7 @@ interface Waiter {
 }
 
 /** How long, in ms, a read waits until the cache has the revision it needs: as long as in kube-apiserver. */
-const patience = 3000;
+const freshnessTimeoutMs = 3000;
 /** Between requests for progress while a read waits, in ms. */
 const askEvery = 100;
 
@@ -24,7 +24,7 @@ export class Freshness {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter = { revision, resolve };
     const giveUp = () => resolve(false);
-    const timer = setTimeout(giveUp, patience);
+    const timer = setTimeout(giveUp, freshnessTimeoutMs);
     signal?.addEventListener('abort', giveUp);
     this.#waiters.add(waiter);
     this.#timer ??= setInterval(this.#askForProgress, askEvery);

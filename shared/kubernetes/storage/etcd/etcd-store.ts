@@ -17,11 +17,11 @@ import type { EtcdTls } from './endpoints.ts';
 import { classifyFailure } from './failure.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
 import { checkKineAnswer, isKine, kineWrites } from './kine.ts';
-import { Patience } from './patience.ts';
 import { type ListRequest, readList } from './read-list.ts';
 import type { Observe } from './request-metrics.ts';
 import { resolveWrite } from './resolve-write.ts';
 import { checkOpen, retryRead, sendWrite } from './retry.ts';
+import { SharedTimeout } from './shared-timeout.ts';
 import { compactionKey, writeTransaction } from './transactions.ts';
 import { WatchCursor } from './watch-cursor.ts';
 import { watchEvents } from './watch-loop.ts';
@@ -64,7 +64,7 @@ export class EtcdStore implements RenewableStore {
   readonly #progress = new Set<() => void>();
   readonly #parts: EtcdParts;
   readonly #closed = new AbortController();
-  readonly #patience: Patience;
+  readonly #timeout: SharedTimeout;
   #background: Promise<void> = Promise.resolve();
   /** Set once kine has answered. */
   #kineWrites: Semaphore | undefined;
@@ -73,7 +73,7 @@ export class EtcdStore implements RenewableStore {
 
   constructor(parts: EtcdParts) {
     this.#parts = parts;
-    this.#patience = new Patience(parts.requestTimeout);
+    this.#timeout = new SharedTimeout(parts.requestTimeout);
     if (parts.compactionInterval === 0) return;
     const { wire, compactionInterval, onBackgroundError } = parts;
     this.#background = compactForever(wire, compactionInterval, onBackgroundError, this.#closed.signal);
@@ -180,11 +180,11 @@ export class EtcdStore implements RenewableStore {
     let answer: ITxnResponse;
     try {
       const send = (timeout: number) => wire.txn(transaction, timeout);
-      const sent = () => sendWrite(send, this.#patience.left, this.#closed.signal);
+      const sent = () => sendWrite(send, this.#timeout.left, this.#closed.signal);
       answer = await (this.#kineWrites ? this.#kineWrites.run(sent) : sent());
     } catch (caught) {
       const { certain, unsent, error } = classifyFailure(caught);
-      if (unsent || !certain) this.#patience.unanswered(began);
+      if (unsent || !certain) this.#timeout.unanswered(began);
       if (certain || this.#closed.signal.aborted) throw error;
       return resolveWrite(write, readAt, error);
     }
@@ -212,7 +212,7 @@ export class EtcdStore implements RenewableStore {
   ): Promise<IRangeResponse> {
     const { wire } = this.#parts;
     const began = performance.now();
-    const timeout = Math.min(this.#patience.left, end - began);
+    const timeout = Math.min(this.#timeout.left, end - began);
     if (timeout <= 0) throw new ArcError('Timeout', 'the list took too long; ask for it in pages (limit)');
     const response = await retryRead((ms) => wire.range(request, ms), {
       timeout,
@@ -220,7 +220,7 @@ export class EtcdStore implements RenewableStore {
       closed: this.#closed.signal,
     }).catch((caught: unknown) => {
       const isAway = ArcError.is(caught, 'ServiceUnavailable', 'Timeout');
-      if (isAway && !signal?.aborted && !this.#closed.signal.aborted) this.#patience.unanswered(began);
+      if (isAway && !signal?.aborted && !this.#closed.signal.aborted) this.#timeout.unanswered(began);
       throw caught;
     });
     this.#see(response.header.revision);
@@ -231,7 +231,7 @@ export class EtcdStore implements RenewableStore {
   #see(text: string): number {
     const revision = revisionOf(text);
     this.#seen = Math.max(this.#seen, revision);
-    this.#patience.answered();
+    this.#timeout.answered();
     return revision;
   }
 }

@@ -22,7 +22,7 @@ export async function retryRead<T>(read: (timeout: number) => Promise<T>, limits
   const backoff = createBackoff(retryWaits);
   for (;;) {
     checkOpen(closed);
-    checkPatience(signal);
+    checkTimeout(signal);
     const left = end - performance.now();
     try {
       return await unlessAborted(read(Math.max(1, Math.min(left, timeout / 2))), signal);
@@ -63,7 +63,7 @@ export function checkOpen(closed: AbortSignal): void {
   if (closed.aborted) throw new ArcError('ServiceUnavailable', 'the store is closed');
 }
 
-function checkPatience(signal: AbortSignal | undefined): void {
+function checkTimeout(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw givenUp();
 }
 

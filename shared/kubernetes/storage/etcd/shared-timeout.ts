@@ -1,20 +1,20 @@
-/** Enough to notice that etcd answers again, ms. */
+/** Minimum timeout, which suffices to notice that etcd answers again; ms. */
 const leastMs = 500;
 
 /**
- * How long calls wait for an etcd that is away: all of them together as long as one may. A request of a client makes several calls, one after the
- * other, and each would wait for its whole timeout again.
+ * The timeout of calls to an etcd that is away, shared by all calls since it went: a client's request makes several calls in sequence, and each
+ * would wait for its whole timeout again.
  */
-export class Patience {
+export class SharedTimeout {
   readonly #timeoutMs: number;
-  /** When the first call began that got no answer, of performance.now(); undefined since the last answer. */
+  /** When the first unanswered call began, by performance.now(); undefined after an answer. */
   #awaySince: number | undefined;
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** ms that a call may take that begins now. */
+  /** Timeout of a call that begins now, ms. */
   get left(): number {
     if (this.#awaySince === undefined) return this.#timeoutMs;
     const rest = this.#timeoutMs - (performance.now() - this.#awaySince);
