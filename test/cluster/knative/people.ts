@@ -14,7 +14,7 @@ import { start } from '../../fixtures/program.ts';
 import { act, openOrder, seeArtifact, seeLiveLog } from '../../fixtures/seen-order.ts';
 import type { Registries } from './images.ts';
 import { apply, kubectl } from './kubectl.ts';
-import { objects, orderOf } from './team.ts';
+import { objects, openToWorkers, orderOf } from './team.ts';
 
 const minutes = 60_000;
 const namespace = 'people';
@@ -55,6 +55,7 @@ export function describePeople(registries: () => Registries): void {
       expect(before).toMatch(/^tenant: arcctl tenant add people$/m);
       expect(await arcctl('tenant', 'add', namespace)).toMatch(/^serviceaccount\/arc-workflow applied$/m);
       expect(await arcctl('doctor')).toMatch(/^tenant +ok /m);
+      await openToWorkers(namespace);
       await applyHere('team.yaml', ['Secret', 'Endpoint']);
       await applyHere('stubborn.yaml', ['ArtifactType', 'WorkflowTemplate']);
     });
@@ -110,22 +111,31 @@ export function describePeople(registries: () => Registries): void {
       }
     }
 
-    it('read all of it on the pages of the dashboard', () =>
+    it('read all of it from the dashboard', () =>
       withDashboard(async (url) => {
         const { origin } = new URL(url);
         const cookie = await signIn(url);
-        const page = async (where: string) => {
-          const found = await visit(`${origin}${where}`, { headers: { cookie } });
+        const answer = async (where: string) => {
+          const found = await visit(`${origin}/api/${where}`, { headers: { cookie } });
           expect(found.status, where).toBe(200);
-          return found.text();
+          return found;
         };
-        const list = await page(`/?namespace=${namespace}`);
-        for (const name of ['moved', 'failed', 'cancelled'])
-          expect(list).toContain(`/orders/${namespace}/${name}`);
-        expect(await page(`/orders/${namespace}/moved`)).toMatch(/1 Succeeded[\s\S]*sha256:[0-9a-f]{64}/);
-        expect(await page(`/orders/${namespace}/cancelled`)).toContain('1 Cancelled');
-        expect(await page(`/orders/${namespace}/failed/log/0`)).toContain('succeeded');
-        expect(await page('/endpoints')).toContain('destination.registries.svc:5000');
+        /** Follows a page until it has shown all of this. */
+        const live = async (where: string, ...wanted: string[]) => {
+          const { body } = await answer(`live/${where}`);
+          let text = '';
+          for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+            text += chunk;
+            if (wanted.every((each) => text.includes(each))) return;
+            if (text.includes('event: beat')) break;
+          }
+          expect(wanted.filter((each) => !text.includes(each))).toEqual([]);
+        };
+        await live(`orders?namespace=${namespace}`, '"moved"', '"failed"', '"cancelled"');
+        await live(`orders/${namespace}/moved`, '"Succeeded"', 'sha256:');
+        await live(`orders/${namespace}/cancelled`, '"Cancelled"');
+        await live('endpoints', 'destination.registries.svc:5000');
+        expect(await (await answer(`orders/${namespace}/failed/logs/0`)).text()).toContain('succeeded');
       }));
 
     it.skipIf(!hasBrowser)(
