@@ -62,7 +62,7 @@ async function endpointsNamed(
     [...new Set(names)].map((name) => stored.get(group, 'endpoints', namespace, name)),
   );
   // What is stored has been validated by the schema of its kind.
-  return found.filter((one) => one !== undefined) as unknown as Endpoint[];
+  return found.filter((one) => one !== undefined) as Endpoint[];
 }
 
 async function typesNamed(stored: StoredObjects, namespace: string, name: string): Promise<ArtifactType[]> {
@@ -70,5 +70,5 @@ async function typesNamed(stored: StoredObjects, namespace: string, name: string
     stored.get(group, 'artifacttypes', namespace, name),
     stored.get(group, 'clusterartifacttypes', '', name),
   ]);
-  return found.filter((one) => one !== undefined) as unknown as ArtifactType[];
+  return found.filter((one) => one !== undefined) as ArtifactType[];
 }

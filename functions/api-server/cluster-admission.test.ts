@@ -65,7 +65,7 @@ function follow(client: KubeClient) {
   const lines: string[] = [];
   const write = (level: string) => (_fields: object, message?: string) =>
     void lines.push(`${level} ${message ?? String(_fields)}`);
-  const log = { info: write('info'), warn: write('warn'), error: write('error') } as unknown as Logger;
+  const log = { info: write('info'), warn: write('warn'), error: write('error') } as Logger;
   const metrics = createMetrics();
   const control = new AbortController();
   closers.push(() => control.abort());

@@ -28,7 +28,7 @@ export function authenticationConfigOf(client: KubeClient, log: Logger): ConfigR
       },
       onFailure: (error: ArcError) => log.warn({ err: error }, 'cannot read the authentication config yet'),
     };
-    listWatch(client, configMaps, handler, { signal }).done.catch((caught: unknown) =>
+    listWatch<ConfigMap>(client, configMaps, handler, { signal }).done.catch((caught: unknown) =>
       log.error({ err: ArcError.from(caught) }, 'stopped following the authentication config'),
     );
   };

@@ -23,7 +23,7 @@ interface Reported extends KubeObject {
 }
 
 /** The kinds that have functions. */
-const kinds = [orders, artifactWorkflows, endpoints] as unknown as readonly Kind<Reported>[];
+const kinds = [orders, artifactWorkflows, endpoints] as readonly Kind<Reported>[];
 
 /**
  * Rejects only when a later try can succeed (the API is away or busy). Any other refusal would lose the dead letter and, with the

@@ -49,7 +49,7 @@ describe('sync-status', () => {
       kind: 'CronWorkflow',
       spec: { schedules: ['@daily'] },
       status: {},
-    } as unknown as CronWorkflow;
+    } as CronWorkflow;
     const api = new FakeApi([scheduled, argo]);
     let isForbidden = true;
     api.before = ({ resource }) => {

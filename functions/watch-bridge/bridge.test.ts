@@ -106,7 +106,7 @@ function fresh<T extends { metadata: { uid?: string; generation?: number }; stat
 ): T {
   const { status: _status, ...rest } = object;
   const { uid: _uid, generation: _generation, ...metadata } = object.metadata;
-  return { ...rest, metadata } as unknown as T;
+  return { ...rest, metadata } as T;
 }
 
 const newOrder = () => fresh(order('one', ['a:1']));
@@ -292,18 +292,14 @@ describe('the bridge over HTTP', () => {
       if (isOurs) forms.push(new Headers(init.headers).get('accept'));
       return globalThis.fetch(input, init);
     });
-    const secret = {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { namespace, name: 's' },
-      data: { a: 'YQ==' },
-    };
-    await api.create(secrets, secret);
+    const { apiVersion, kind } = secrets;
+    const metadata = { namespace, name: 's' };
+    await api.create(secrets, { apiVersion, kind, metadata, data: { a: 'YQ==' } });
     const { sink, url } = await startSink();
     await createSettled(api, endpoint('guarded', { secretRef: { name: 's' } }));
     await start(api, url, { watchSecrets: true });
     expect(sink.taken).toEqual([]);
-    await api.mergePatch(secrets, secret.metadata, { data: { a: 'Yg==' } });
+    await api.mergePatch(secrets, metadata, { data: { a: 'Yg==' } });
     await took(sink, 'Endpoint guarded track-credentials');
     expect([...new Set(forms)].toSorted()).toEqual([
       'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',

@@ -1,10 +1,9 @@
 import { steadyClock as clock, systemClock as timeOfDay } from '#shared/base/async';
-import type { KubeObject } from '#shared/base/meta';
 import type { Logger, Metrics } from '#shared/base/telemetry';
 import {
   artifactWorkflows,
-  type Condition,
   deliveredCondition,
+  hasDuties,
   orders,
   type Shard,
   wholeShard,
@@ -15,6 +14,7 @@ import { Announcer } from './delivery/announcer.ts';
 import { createDelivery } from './delivery/delivery.ts';
 import { Sender } from './delivery/sender.ts';
 import type { Sink } from './delivery/sink.ts';
+import type { WithDuties } from './duties/agenda.ts';
 import { Dispatcher } from './duties/dispatcher.ts';
 import type { Change } from './duties/neighbours.ts';
 import { isForeign } from './view/kept.ts';
@@ -54,15 +54,15 @@ export interface Bridge {
 }
 
 /** True for a change by which report-dead-letter notes that events of the object were refused. What is listed at the start was counted before. */
-function isNewDeadLetter(change: Change): change is Change & { after: KubeObject } {
+function isNewDeadLetter(change: Change): change is Change & { after: WithDuties } {
   const { before, after } = change;
-  const noted = after && refusedSince(after);
-  return before !== undefined && noted !== undefined && noted !== refusedSince(before);
+  if (before === undefined || after === undefined || !hasDuties(before) || !hasDuties(after)) return false;
+  const noted = refusedSince(after);
+  return noted !== undefined && noted !== refusedSince(before);
 }
 
-function refusedSince({ status }: KubeObject): string | undefined {
-  const { conditions } = (status ?? {}) as { conditions?: Condition[] };
-  return conditions?.find(({ type }) => type === deliveredCondition)?.lastTransitionTime;
+function refusedSince({ status }: WithDuties): string | undefined {
+  return status?.conditions?.find(({ type }) => type === deliveredCondition)?.lastTransitionTime;
 }
 
 /** Starts to watch and to send. No guarantee depends on a clean end: the next start computes all duties anew. */

@@ -63,7 +63,7 @@ let made = 0;
 function makeOrders(api: FakeApi, count: number): Order[] {
   return Array.from({ length: count }, () => {
     made += 1;
-    return api.put(order(`order-${made}`, ['a:1'])) as unknown as Order;
+    return api.put(order(`order-${made}`, ['a:1'])) as Order;
   });
 }
 

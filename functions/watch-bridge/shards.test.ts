@@ -1,19 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '#shared/base/meta';
 import { fc, runs } from '#shared/base/testing';
-import {
-  type ArtifactWorkflow,
-  type Duty,
-  isDeleting,
-  isFinished,
-  isInShard,
-  type Shard,
-  wholeShard,
-} from '#shared/domain';
+import { type Duty, isDeleting, isFinished, isInShard, type Shard, wholeShard } from '#shared/domain';
 import { FakeClock } from '../../shared/base/async/testing/fake-clock.ts';
 import { Dispatcher } from './duties/dispatcher.ts';
+import { changeOf } from './duties/neighbours.ts';
 import { dutiesIn } from './testing/duties-in.ts';
 import { histories, World } from './testing/history.ts';
+import type { Observed } from './view/kept.ts';
 
 const now = new Date('2026-01-02T03:30:00Z');
 const outbox = { offer: () => undefined, forget: () => undefined };
@@ -23,7 +16,7 @@ function observer(shard: Shard): Dispatcher {
 }
 
 /** Without the looks at the Secrets of Endpoints: each shard sees to those that its own Orders use. */
-function workIn({ view }: Dispatcher, isOwn: (object: KubeObject) => boolean) {
+function workIn({ view }: Dispatcher, isOwn: (object: Observed) => boolean) {
   const found = Object.entries(dutiesIn(view, now, isOwn));
   const isLook = (duty: Duty) => duty.step === 'track-credentials' && 'look' in duty;
   return found.map(([object, all]) => [object, all.filter((duty) => !isLook(duty))]);
@@ -40,13 +33,14 @@ describe('shards', () => {
         }));
         const world = new World((object, gone, before) => {
           for (const one of [whole, ...shards.map((each) => each.one)]) {
-            const kept = (state: KubeObject | undefined) => state && one.keep(state);
-            one.change({ kind: object.kind, before: kept(before), after: gone ? undefined : kept(object) });
+            const kept = (state: Observed | undefined) => state && one.keep(state);
+            const change = changeOf(kept(before), gone ? undefined : kept(object));
+            if (change) one.change(change);
           }
         });
         for (const step of steps) world.take(step);
         for (const { shard, one } of shards) {
-          const isOwn = (object: KubeObject) => isInShard(object, shard);
+          const isOwn = (object: Observed) => isInShard(object, shard);
           expect(workIn(one, isOwn)).toEqual(workIn(whole, isOwn));
         }
       }),
@@ -60,18 +54,18 @@ describe('shards', () => {
         const shard = { index: 0, of: 3 };
         const one = observer(shard);
         const world = new World((object, gone, before) => {
-          const kept = (state: KubeObject | undefined) => state && one.keep(state);
-          one.change({ kind: object.kind, before: kept(before), after: gone ? undefined : kept(object) });
+          const kept = (state: Observed | undefined) => state && one.keep(state);
+          const change = changeOf(kept(before), gone ? undefined : kept(object));
+          if (change) one.change(change);
         });
         for (const step of steps) world.take(step);
         const foreign = [...one.view.objects()].filter(
           (object) =>
             object.kind !== 'Endpoint' && !object.kind.includes('Type') && !isInShard(object, shard),
         );
-        for (const object of foreign.filter(({ kind }) => kind === 'ArtifactWorkflow')) {
-          const workflow = object as unknown as ArtifactWorkflow;
-          expect(!isFinished(workflow) || isDeleting(workflow)).toBe(true);
-        }
+        for (const object of foreign)
+          if (object.kind === 'ArtifactWorkflow')
+            expect(!isFinished(object) || isDeleting(object)).toBe(true);
         expect(foreign.filter(({ kind }) => kind === 'Order')).toEqual([]);
       }),
       { numRuns: runs(20) },

@@ -1,5 +1,4 @@
 import { ArcError } from '#shared/base/errors';
-import type { KubeObject } from '#shared/base/meta';
 import type { Logger } from '#shared/base/telemetry';
 import {
   artifactTypes,
@@ -19,7 +18,8 @@ import {
   workflowTemplates,
 } from '#shared/domain';
 import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/kubernetes/client';
-import type { Change } from './duties/neighbours.ts';
+import { type Change, changeOf } from './duties/neighbours.ts';
+import type { Observed } from './view/kept.ts';
 
 export interface WatchesOptions {
   api: KubeClient;
@@ -31,7 +31,7 @@ export interface WatchesOptions {
   /** Watch CronWorkflows; without schedules there are none, and the right is missing. */
   watchSchedules: boolean;
   /** Returns the part of an object to keep; undefined for an object of no concern. */
-  keep(object: KubeObject): KubeObject | undefined;
+  keep(object: Observed): Observed | undefined;
   /** Called for each change of an object, with the kept parts of both states. */
   onChange(change: Change): void;
   /** Called once, when every kind has been listed. */
@@ -39,7 +39,7 @@ export interface WatchesOptions {
 }
 
 interface Watched {
-  kind: Kind;
+  kind: Kind<Observed>;
   /** The bridge becomes ready even if the kind cannot be watched: Argo may be installed later than ARC. */
   optional: boolean;
   /** The server sends the metadata of the objects only. */
@@ -49,32 +49,32 @@ interface Watched {
 }
 
 const always: readonly Watched[] = [
-  { kind: orders as Kind, optional: false },
-  { kind: artifactWorkflows as Kind, optional: false },
-  { kind: artifactTypes as Kind, optional: false },
-  { kind: clusterArtifactTypes as Kind, optional: false },
-  { kind: endpoints as Kind, optional: false },
-  { kind: workflows as Kind, optional: true },
-  { kind: workflowTemplates as Kind, optional: true },
-  { kind: clusterWorkflowTemplates as Kind, optional: true },
+  { kind: orders, optional: false },
+  { kind: artifactWorkflows, optional: false },
+  { kind: artifactTypes, optional: false },
+  { kind: clusterArtifactTypes, optional: false },
+  { kind: endpoints, optional: false },
+  { kind: workflows, optional: true },
+  { kind: workflowTemplates, optional: true },
+  { kind: clusterWorkflowTemplates, optional: true },
 ];
 /** A namespace may be given to ARC long after its first Order, and only this account shows it. */
 const tenantWatch: Watched = {
-  kind: serviceAccounts as Kind,
+  kind: serviceAccounts,
   optional: true,
   metadataOnly: true,
   fieldSelector: `metadata.name=${tenantAccount}`,
 };
 /** An input of every plan, and of every TTL. */
 const settingsWatch: Watched = {
-  kind: configMaps as Kind,
+  kind: configMaps,
   optional: true,
   namespace: conduitNamespace,
   fieldSelector: `metadata.name=${settingsName}`,
 };
-const scheduleWatch: Watched = { kind: cronWorkflows as Kind, optional: true };
+const scheduleWatch: Watched = { kind: cronWorkflows, optional: true };
 /** Tells that a Secret was written, but never its data. Without this watch the credentials of Endpoints are read every minute. */
-const secretWatch: Watched = { kind: secrets as Kind, optional: true, metadataOnly: true };
+const secretWatch: Watched = { kind: secrets, optional: true, metadataOnly: true };
 
 /** Duties are known only once every kind is listed, so lists are retried often while the API is away: ten requests each time. */
 const backoff = { baseMs: 200, maxMs: 5_000 };
@@ -104,14 +104,17 @@ export function startWatches(options: WatchesOptions): Watches {
   };
   const kept = onceKept(keep);
   const loops = watched.map(
-    ({ kind, optional, ...selection }): ListWatch<KubeObject> =>
-      listWatch<KubeObject, KubeObject>(
+    ({ kind, optional, ...selection }): ListWatch<Observed> =>
+      listWatch<Observed>(
         api,
         kind,
         {
           ...selection,
           keep: kept,
-          onChange: ({ before, after }) => onChange({ kind: kind.kind, before, after: after && kept(after) }),
+          onChange: ({ before, after }) => {
+            const change = changeOf(before, after && kept(after));
+            if (change !== undefined) onChange(change);
+          },
           onSync: () => markListed(kind.kind),
           onFailure: (error) => {
             if (optional && (isNotServed(error) || error.code === 'Forbidden')) markListed(kind.kind);
@@ -121,7 +124,7 @@ export function startWatches(options: WatchesOptions): Watches {
         { signal, random, backoff },
       ),
   );
-  const sum = (read: (loop: ListWatch<KubeObject>) => number) =>
+  const sum = (read: (loop: ListWatch<Observed>) => number) =>
     loops.reduce((total, loop) => total + read(loop), 0);
   return {
     done: Promise.all(loops.map((loop) => loop.done)).then(() => undefined),
@@ -133,9 +136,9 @@ export function startWatches(options: WatchesOptions): Watches {
 
 /** Keeps the first returned part per state: `keep` is called before `onChange`, with the same object. */
 function onceKept(
-  keep: (object: KubeObject) => KubeObject | undefined,
-): (object: KubeObject) => KubeObject | undefined {
-  let last: { whole: KubeObject; part: KubeObject | undefined } | undefined;
+  keep: (object: Observed) => Observed | undefined,
+): (object: Observed) => Observed | undefined {
+  let last: { whole: Observed; part: Observed | undefined } | undefined;
   return (whole) => {
     if (last?.whole !== whole) last = { whole, part: keep(whole) };
     return last.part;

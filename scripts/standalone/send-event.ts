@@ -60,5 +60,5 @@ function requestOf(url: URL, { headers, body = none }: Post): Request {
     headers: { get: (name: string) => headers[name.toLowerCase()] ?? null },
     arrayBuffer: () => Promise.resolve(bytes.buffer),
   };
-  return request as unknown as Request;
+  return request as Request;
 }

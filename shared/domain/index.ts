@@ -9,7 +9,7 @@ export { type Duty, isDue, type Look, type Work } from './duties/duty.ts';
 export { isSecretMissing } from './duties/endpoint-duties.ts';
 export { paceOf } from './duties/order-duties.ts';
 export { isInShard, type Rooted, rootUid, type Shard, shardOf, wholeShard } from './duties/shards.ts';
-export { type DutyKind, dutyKinds, isDutyKind, isStep, type Step, stepNames, steps } from './duties/steps.ts';
+export { type DutyKind, dutyKinds, hasDuties, isStep, type Step, stepNames, steps } from './duties/steps.ts';
 export type { View } from './duties/view.ts';
 export {
   artifactIdOf,
@@ -49,7 +49,7 @@ export type {
 } from './kinds/common.ts';
 export type { ConfigMap, KubeEvent, Namespace, Pod, Secret } from './kinds/core.ts';
 export type { Endpoint, EndpointSpec, EndpointStatus, EndpointTls, Usage } from './kinds/endpoint.ts';
-export type { Ref } from './kinds/meta.ts';
+export type { ObjectOf, Ref } from './kinds/meta.ts';
 export type {
   Artifact,
   ArtifactStatus,

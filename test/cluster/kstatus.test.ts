@@ -145,7 +145,7 @@ describeCluster(
       // Every phase that there is was reached.
       const phases = stored.map((object) =>
         object.kind === 'ArtifactWorkflow'
-          ? phaseOf(object as unknown as ArtifactWorkflow)
+          ? phaseOf(object as ArtifactWorkflow)
           : (object.status as { phase?: string } | undefined)?.phase,
       );
       expect(Object.keys(meanings).filter((phase) => !phases.includes(phase))).toEqual([]);

@@ -19,8 +19,8 @@ it('an Order whose ArtifactWorkflows do not all fit says so, and goes on when th
   const tenant = await conduit.tenant('full');
   await limitTo('20');
   await eventually('the limit to count', 20_000, async () => {
-    const object = { apiVersion: 'arc.opendefense.cloud/v1alpha1', kind: 'ArtifactWorkflow' };
-    const one = { ...object, metadata: { namespace: 'full', name: 'probe' } };
+    const { apiVersion, kind } = artifactWorkflows;
+    const one = { apiVersion, kind, metadata: { namespace: 'full', name: 'probe' } };
     await limitTo('0');
     const probe = { ...one, spec: { workflowTemplateRef: { name: 'none' }, parameters: [] } };
     await expect(conduit.api.create(artifactWorkflows, probe)).rejects.toThrow('exceeded quota');

@@ -13,7 +13,7 @@ import {
   orders,
   workflows,
 } from '#shared/domain';
-import type { KubeClient } from '#shared/kubernetes/client';
+import type { Kind, KubeClient } from '#shared/kubernetes/client';
 import { apply } from '../../scripts/demo/apply.ts';
 import { namespace, tenantObjects } from '../../scripts/demo/objects.ts';
 import { eventually } from '../../shared/base/testing/eventually.ts';
@@ -75,7 +75,7 @@ describe.skipIf(!assets)('Orders of a2e66d5 that this tree takes over', () => {
     const next = await startMeasured({ etcd: etcd.endpoint, runsWorkflows: false });
     const endNext = noted(() => next.close());
     for (const { kind, metadata, spec } of await platformOf('.')) {
-      const known = kind === 'ClusterArtifactType' ? clusterArtifactTypes : clusterWorkflowTemplates;
+      const known: Kind = kind === 'ClusterArtifactType' ? clusterArtifactTypes : clusterWorkflowTemplates;
       await next.admin.mergePatch(known, metadata, { spec });
     }
     // Long enough for both to have looked at everything.

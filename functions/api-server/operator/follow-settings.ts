@@ -29,7 +29,7 @@ export function followSettings(options: {
     onSync: () => looked.resolve(),
     onFailure: (error: ArcError) => log.warn({ err: error }, "cannot read the operator's settings yet"),
   };
-  const loop = listWatch(client, configMaps, handler, { signal });
+  const loop = listWatch<ConfigMap>(client, configMaps, handler, { signal });
   loop.done.catch((caught: unknown) =>
     log.error({ err: ArcError.from(caught) }, "stopped following the operator's settings"),
   );

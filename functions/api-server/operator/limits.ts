@@ -52,7 +52,7 @@ async function workflowCauses(
   const refs = [srcRef, dstRef].filter((ref) => ref !== undefined);
   if (causes.length === 0 || refs.length === 0) return causes;
   const found = await Promise.all(refs.map((ref) => stored.get(group, 'endpoints', namespace, ref.name)));
-  const endpoints = found.filter((one) => one !== undefined) as unknown as Endpoint[];
+  const endpoints = found.filter((one) => one !== undefined) as Endpoint[];
   return artifactWorkflowLimitCauses(workflow, before, settings, endpoints);
 }
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ArcError } from '#shared/base/errors';
-import type { KubeObject } from '#shared/base/meta';
 import { createLogger } from '#shared/base/telemetry';
 import { type ArtifactWorkflowStatus, type Order, settingsName, wholeShard } from '#shared/domain';
 import { FakeClock } from '../../../shared/base/async/testing/fake-clock.ts';
 import { artifactWorkflow, order } from '../../../shared/domain/testing/objects.ts';
+import { type Change, changeOf } from '../duties/neighbours.ts';
+import type { Observed } from '../view/kept.ts';
 import { ObservedView } from '../view/observed-view.ts';
 import { Announcer } from './announcer.ts';
 import type { Outcome } from './queue.ts';
@@ -53,19 +54,19 @@ function setUp({ isListed = true } = {}) {
     isBusy: () => state.isBusy,
   });
   if (isListed) announcer.synced();
-  const known = new Map<string, KubeObject>();
+  const known = new Map<string, Observed>();
   const observe = (object: object) => {
-    const after = object as KubeObject;
+    const after = object as Observed;
     const { uid = '' } = after.metadata;
     const before = known.get(uid);
     known.set(uid, after);
     view.put(after);
-    announcer.change({ kind: after.kind, before, after });
+    announcer.change(changeOf(before, after) as Change);
   };
   const remove = (object: object) => {
-    const before = object as KubeObject;
+    const before = object as Observed;
     view.remove(before);
-    announcer.change({ kind: before.kind, before, after: undefined });
+    announcer.change(changeOf(before, undefined) as Change);
   };
   return { announcer, clock, state, sent, recorded, observe, remove };
 }

@@ -1,11 +1,9 @@
 import { type Clock, createSemaphore, DelayQueue, yieldToEventLoop } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
-import type { KubeObject } from '#shared/base/meta';
 import type { Logger } from '#shared/base/telemetry';
 import { announcements, toBinaryRequest } from '#shared/conduit/events';
 import {
   type Announced,
-  type ArtifactWorkflow,
   hasEnded,
   isAnnounced,
   isFinalPhase,
@@ -16,7 +14,7 @@ import {
   type Shard,
 } from '#shared/domain';
 import type { Change } from '../duties/neighbours.ts';
-import { isForeign } from '../view/kept.ts';
+import { isForeign, type Observed } from '../view/kept.ts';
 import type { ObservedView } from '../view/observed-view.ts';
 import type { HttpMessage } from './delivery.ts';
 import { EventQueue, type Outcome } from './queue.ts';
@@ -130,15 +128,15 @@ export class Announcer {
   }
 
   /** Processes a change that the view has already applied. */
-  change({ kind, before, after }: Change): void {
+  change(change: Change): void {
+    const { before, after } = change;
     if (!this.#isListed) return;
-    if (kind === 'ConfigMap') this.#followSwitch();
+    if (change.kind === 'ConfigMap') this.#followSwitch();
     if (after !== undefined) this.#take(after);
     else if (before !== undefined) this.#forget(before);
-    if (kind !== 'ArtifactWorkflow') return;
-    const order = this.#options.view.orderOf((after ?? before) as unknown as ArtifactWorkflow);
-    if (order !== undefined && this.#held.has(order.metadata.uid ?? ''))
-      this.#take(order as unknown as KubeObject);
+    if (change.kind !== 'ArtifactWorkflow') return;
+    const order = this.#options.view.orderOf(change.after ?? change.before);
+    if (order !== undefined && this.#held.has(order.metadata.uid ?? '')) this.#take(order);
   }
 
   /** Stops sending; resolves when the deliveries in flight have ended. */
@@ -168,7 +166,7 @@ export class Announcer {
     }
   }
 
-  #take(object: KubeObject): void {
+  #take(object: Observed): void {
     const { shard, timeOfDay } = this.#options;
     if (!isAnnounced(object) || !this.#isOn || isForeign(object, shard)) return;
     const { uid = '' } = object.metadata;
@@ -186,7 +184,7 @@ export class Announcer {
     let before = this.#noted.get(uid)?.taken ?? announced ?? '';
     for (const { announced, name } of found) {
       const one = { object, since: before, announced };
-      if (object.kind === 'Order' && name !== 'accepted' && !this.#haveArtifactsEnded(object as Order)) {
+      if (object.kind === 'Order' && name !== 'accepted' && !this.#haveArtifactsEnded(object)) {
         this.#held.set(uid, one);
         return;
       }
@@ -215,7 +213,7 @@ export class Announcer {
     const noted = this.#noted.get(uid);
     this.#noted.set(uid, { ...noted, object: one.object, taken: one.announced });
     this.#pending += 1;
-    const root = rootUid(one.object as unknown as KubeObject);
+    const root = rootUid(one.object);
     const lane = this.#lanes.get(root);
     if (lane !== undefined) lane.push(one);
     else {
@@ -225,7 +223,7 @@ export class Announcer {
     return true;
   }
 
-  #forget({ metadata: { uid = '' } }: KubeObject): void {
+  #forget({ metadata: { uid = '' } }: Observed): void {
     const held = this.#held.get(uid);
     if (held !== undefined) this.#add(held);
     this.#noted.delete(uid);
@@ -310,7 +308,7 @@ export class Announcer {
 
 /** True for an object whose milestones have all come, as far as known. */
 function isOver(object: Announced): boolean {
-  if (object.kind === 'ArtifactWorkflow') return hasEnded(object as ArtifactWorkflow);
-  const { phase } = (object as Order).status ?? {};
+  if (object.kind === 'ArtifactWorkflow') return hasEnded(object);
+  const { phase } = object.status ?? {};
   return phase !== 'Pending' && phase !== 'Running';
 }

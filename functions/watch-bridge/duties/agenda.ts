@@ -1,6 +1,17 @@
 import { type Clock, DelayQueue, doubled, jittered } from '#shared/base/async';
-import type { KubeObject } from '#shared/base/meta';
-import { type Duty, type DutyKind, type Look, type Step, stepNames, steps, type Work } from '#shared/domain';
+import {
+  type Duty,
+  type DutyKind,
+  type duties,
+  type Look,
+  type Step,
+  stepNames,
+  steps,
+  type Work,
+} from '#shared/domain';
+
+/** An object of a kind that has duties. */
+export type WithDuties = Parameters<typeof duties>[1];
 
 /** The queue of deliveries: one event per key, and at most one attempt per key in flight. */
 export interface Outbox {
@@ -12,7 +23,7 @@ export interface Outbox {
 
 /** A duty whose time has come. */
 export interface DueEvent {
-  object: KubeObject;
+  object: WithDuties;
   step: Step;
   why: string;
   isLook: boolean;
@@ -85,10 +96,10 @@ export class Agenda {
   }
 
   /** Takes all duties of an object. Returns true if a duty is newly due. */
-  put(object: KubeObject, found: readonly Duty[]): boolean {
+  put(object: WithDuties, found: readonly Duty[]): boolean {
     const { uid = '' } = object.metadata;
     let isNews = false;
-    for (const step of stepsOf[object.kind as DutyKind]) {
+    for (const step of stepsOf[object.kind]) {
       const key = keyOf(uid, step);
       const duty = found.find((one) => one.step === step);
       if (duty === undefined) this.#drop(key);
@@ -99,8 +110,8 @@ export class Agenda {
   }
 
   /** Drops everything about a deleted object. */
-  forget({ kind, metadata: { uid = '' } }: KubeObject): void {
-    for (const step of stepsOf[kind as DutyKind]) {
+  forget({ kind, metadata: { uid = '' } }: WithDuties): void {
+    for (const step of stepsOf[kind]) {
       this.#drop(keyOf(uid, step));
       this.#paced.delete(keyOf(uid, step));
     }
@@ -138,7 +149,7 @@ export class Agenda {
     this.#options.outbox.forget(key);
   }
 
-  #putWork(key: string, object: KubeObject, { step, why, due, pace }: Work): boolean {
+  #putWork(key: string, object: WithDuties, { step, why, due, pace }: Work): boolean {
     const { clock, timeOfDay, outbox } = this.#options;
     const now = clock.now();
     const left = due - timeOfDay.now();
@@ -172,7 +183,7 @@ export class Agenda {
     return Math.max(now + pace.debounce, last + pace.spacing);
   }
 
-  #putLook(key: string, object: KubeObject, { step, why, look }: Look): void {
+  #putLook(key: string, object: WithDuties, { step, why, look }: Look): void {
     const { clock, outbox, random } = this.#options;
     const now = clock.now();
     this.#due.delete(key);

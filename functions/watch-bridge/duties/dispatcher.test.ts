@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { KubeObject } from '#shared/base/meta';
 import { fc } from '#shared/base/testing';
 import type { ArtifactWorkflow, Endpoint, Order } from '#shared/domain';
 import { FakeClock } from '../../../shared/base/async/testing/fake-clock.ts';
@@ -10,8 +9,10 @@ import {
   ociType,
   order,
 } from '../../../shared/domain/testing/objects.ts';
+import type { Observed } from '../view/kept.ts';
 import type { DueEvent } from './agenda.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
+import { changeOf } from './neighbours.ts';
 
 const minute = 60_000;
 const start = Date.parse('2026-01-02T03:00:00Z');
@@ -55,9 +56,9 @@ function setUp(objects: readonly object[], options: Partial<DispatcherOptions> =
     dispatcher.ended(key);
   };
   const change = (after: object, before?: object) => {
-    const kept = (object: object | undefined) => object && dispatcher.keep(object as KubeObject);
-    const { kind } = after as KubeObject;
-    dispatcher.change({ kind, before: kept(before), after: kept(after) });
+    const kept = (object: object | undefined) => object && dispatcher.keep(object as Observed);
+    const found = changeOf(kept(before), kept(after));
+    if (found) dispatcher.change(found);
   };
   for (const object of objects) change(object);
   const take = (ms = 0) => {
@@ -171,7 +172,7 @@ describe('the dispatcher', () => {
 
   it('finds in a sweep what no change has shown, within a minute', async () => {
     const { dispatcher, take, repairs } = await started(base);
-    dispatcher.view.put(fresh as unknown as KubeObject);
+    dispatcher.view.put(fresh);
     expect(take(minute - 1)).toEqual([]);
     expect(take(2)).toEqual(['Order one decompose']);
     expect(repairs()).toBe(1);
@@ -219,7 +220,7 @@ describe('the dispatcher', () => {
   it('forgets an object that is gone', async () => {
     const { dispatcher, take } = await started([...base, fresh]);
     take(1);
-    dispatcher.change({ kind: 'Order', before: fresh as unknown as KubeObject });
+    dispatcher.change({ kind: 'Order', before: fresh });
     expect(take(10 * minute)).toEqual([]);
     expect(dispatcher.due).toBe(0);
   });

@@ -1,21 +1,19 @@
 import { type Clock, DelayQueue, yieldToEventLoop } from '#shared/base/async';
-import { type KubeObject, sameJson } from '#shared/base/meta';
+import { sameJson } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   type Duty,
   duties,
-  type Endpoint,
-  isDutyKind,
+  hasDuties,
   isFinished,
-  type Order,
   paceOf,
   type Shard,
   shownOf,
   wholeShard,
 } from '#shared/domain';
-import { isForeign, keptBy } from '../view/kept.ts';
+import { isForeign, keptBy, type Observed } from '../view/kept.ts';
 import { ObservedView, type ViewOptions } from '../view/observed-view.ts';
-import { Agenda, type Outbox } from './agenda.ts';
+import { Agenda, type Outbox, type WithDuties } from './agenda.ts';
 import { type Change, lengthOf, linesOf, neighbours, nextOfLine } from './neighbours.ts';
 
 /** ms between two sweeps. */
@@ -92,7 +90,7 @@ export class Dispatcher {
   }
 
   /** Returns the part of an object to keep; undefined for an object of no concern to this shard. */
-  keep(object: KubeObject): KubeObject | undefined {
+  keep(object: Observed): Observed | undefined {
     return keptBy(this.#shard, object);
   }
 
@@ -144,9 +142,10 @@ export class Dispatcher {
   }
 
   /** True for an Order that had no duty and whose inputs are unchanged since: planning it again would be the largest cost of a sweep. */
-  #isAsJudged(object: KubeObject): boolean {
+  #isAsJudged(object: WithDuties): boolean {
+    if (object.kind !== 'Order') return false;
     const known = this.#judged.get(object.metadata.uid ?? '');
-    return known !== undefined && known === hash(this.view.stateOf(object as unknown as Order));
+    return known !== undefined && known === hash(this.view.stateOf(object));
   }
 
   #armSweep(): void {
@@ -156,10 +155,10 @@ export class Dispatcher {
     });
   }
 
-  async #each(look: (object: KubeObject) => void): Promise<void> {
+  async #each(look: (object: WithDuties) => void): Promise<void> {
     let looks = 0;
     for (const object of this.view.objects()) {
-      if (!isDutyKind(object.kind)) continue;
+      if (!hasDuties(object)) continue;
       look(object);
       looks += 1;
       if (looks % looksAtOnce === 0) await yieldToEventLoop();
@@ -175,13 +174,13 @@ export class Dispatcher {
   #lookAtNext(uid: string): void {
     this.#noteLook(uid);
     const line = this.view.object(uid);
-    if (line === undefined) return;
-    for (const workflow of nextOfLine(this.view, line)) this.#look(workflow as unknown as KubeObject);
+    if (line?.kind !== 'Order' && line?.kind !== 'Endpoint') return;
+    for (const workflow of nextOfLine(this.view, line)) this.#look(workflow);
   }
 
   /** Computes the duties of an object. Returns true if a duty is newly due. */
-  #look(object: KubeObject): boolean {
-    if (!isDutyKind(object.kind)) return false;
+  #look(object: Observed): boolean {
+    if (!hasDuties(object)) return false;
     const isOthers = isForeign(object, this.#shard);
     if (isOthers && object.kind !== 'Endpoint') return false;
     const { uid = '' } = object.metadata;
@@ -192,19 +191,16 @@ export class Dispatcher {
     const found = this.dutiesOf(object);
     if (object.kind === 'Order') {
       if (found.length > 0) this.#judged.delete(uid);
-      else this.#judged.set(uid, hash(this.view.stateOf(object as unknown as Order)));
+      else this.#judged.set(uid, hash(this.view.stateOf(object)));
     }
-    return this.#agenda.put(object, isOthers ? this.#looksOfOthers(object, found) : found);
+    if (!isOthers || object.kind !== 'Endpoint') return this.#agenda.put(object, found);
+    // Each shard polls the credentials that its own work uses, so that no shard needs to know the work of the others.
+    const looks = this.view.isInUse(object) ? found.filter((duty) => 'look' in duty) : [];
+    return this.#agenda.put(object, looks);
   }
 
-  /** Each shard polls the credentials that its own work uses, so that no shard needs to know the work of the others. */
-  #looksOfOthers(object: KubeObject, found: readonly Duty[]): Duty[] {
-    const isInUse = this.view.isInUse(object as unknown as Endpoint);
-    return isInUse ? found.filter((duty) => 'look' in duty) : [];
-  }
-
-  #forget(object: KubeObject): void {
-    if (!isDutyKind(object.kind)) return;
+  #forget(object: Observed): void {
+    if (!hasDuties(object)) return;
     const { uid = '' } = object.metadata;
     this.#agenda.forget(object);
     this.#orders.delete(uid);
@@ -217,10 +213,9 @@ export class Dispatcher {
    * Examining an Order costs time proportional to its artifacts, so it happens at the pace of its status writes; at once for a small Order or
    * its last change. For a large finished Order, whose ArtifactWorkflows expire one by one, the pace depends on that cost.
    */
-  #lookAtOrder({ before, after }: Change): void {
+  #lookAtOrder({ before, after }: Change<ArtifactWorkflow>): void {
     if (before !== undefined && after !== undefined && sameJson(countedOf(before), countedOf(after))) return;
-    const child = (after ?? before) as unknown as ArtifactWorkflow;
-    const order = this.view.orderOf(child);
+    const order = this.view.orderOf(after ?? before);
     if (order === undefined) return;
     const { uid = '' } = order.metadata;
     const count = this.view.countOfChildren(order);
@@ -250,8 +245,8 @@ export class Dispatcher {
   }
 
   /** Returns the duties of an object in the observed state. */
-  dutiesOf(object: KubeObject): Duty[] {
-    return duties(this.view, object as unknown as Order | ArtifactWorkflow | Endpoint, this.#now());
+  dutiesOf(object: WithDuties): Duty[] {
+    return duties(this.view, object, this.#now());
   }
 
   #now(): Date {
@@ -261,10 +256,8 @@ export class Dispatcher {
 }
 
 /** Returns the part of an ArtifactWorkflow that its Order's duties depend on, without the fields that functions note for each other. */
-function countedOf(object: KubeObject): unknown {
-  const { metadata } = object;
-  const { generation = 0, deletionTimestamp = null, labels = {}, annotations = {} } = metadata;
-  const workflow = object as unknown as ArtifactWorkflow;
+function countedOf(workflow: ArtifactWorkflow): unknown {
+  const { generation = 0, deletionTimestamp = null, labels = {}, annotations = {} } = workflow.metadata;
   return [generation, deletionTimestamp, labels, annotations, isFinished(workflow), shownOf(workflow)];
 }
 

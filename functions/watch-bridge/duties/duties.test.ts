@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   type ArtifactWorkflowStatus,
@@ -21,6 +20,7 @@ import {
   order,
   workflowOf,
 } from '../../../shared/domain/testing/objects.ts';
+import type { Observed } from '../view/kept.ts';
 import { ObservedView } from '../view/observed-view.ts';
 
 const now = new Date('2026-01-02T03:00:00Z');
@@ -31,7 +31,7 @@ const base = [...ends, ociType(), ociTemplate()];
 /** What is due, or will be, for an object among others: `<step>` now, `<step> +<s>` later, `<step> look` for a look. */
 function dutiesOf(object: Order | ArtifactWorkflow | Endpoint, ...others: object[]): string[] {
   const view = new ObservedView();
-  for (const one of [...base, ...others, object]) view.put(one as KubeObject);
+  for (const one of [...base, ...others, object]) view.put(one as Observed);
   const when = (duty: Duty) => {
     if ('look' in duty) return ' look';
     return duty.due <= now.getTime() ? '' : ` +${(duty.due - now.getTime()) / 1_000}`;
@@ -196,7 +196,7 @@ it('an object is settled when no duty of it is due, though one may come', () => 
   const view = new ObservedView();
   const { child, one } = both(succeeded, { ttl: '1h' });
   const born = { ...one, metadata: { ...one.metadata, creationTimestamp: '2026-01-02T02:30:00Z' } };
-  for (const object of [...base, child, born]) view.put(object as unknown as KubeObject);
+  for (const object of [...base, child, born]) view.put(object);
   expect(isSettled(view, born, now)).toBe(true);
   expect(isSettled(view, born, new Date(now.getTime() + 60 * minute))).toBe(false);
 });

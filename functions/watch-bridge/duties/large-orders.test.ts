@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { KubeObject } from '#shared/base/meta';
 import { type ArtifactWorkflow, annotations, finalizers, planOrder } from '#shared/domain';
 import { FakeClock } from '../../../shared/base/async/testing/fake-clock.ts';
 import { endpoint, ociTemplate, ociType, order } from '../../../shared/domain/testing/objects.ts';
+import type { Observed } from '../view/kept.ts';
 import { Lookup } from '../view/lookup.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { changeOf } from './neighbours.ts';
 
 const start = Date.parse('2026-01-02T03:00:00Z');
 const none = { offer: () => undefined, forget: () => undefined };
@@ -33,17 +34,18 @@ function cost({ parallelism, maxInFlight, states }: Story, size: number): number
   const clock = new FakeClock();
   const timeOfDay = { now: () => start + clock.now() };
   const dispatcher = new Dispatcher({ clock, timeOfDay, random: () => 0.5, outbox: none });
-  const known = new Map<string, KubeObject>();
+  const known = new Map<string, Observed>();
   let version = 0;
-  const put = (object: object | undefined, { kind, metadata }: KubeObject) => {
+  const put = (object: object | undefined, { metadata }: Observed) => {
     version += 1;
-    const one = object && { ...(object as KubeObject) };
-    const kept =
-      one && dispatcher.keep({ ...one, metadata: { ...one.metadata, resourceVersion: `${version}` } });
+    const one = object && { ...(object as Observed) };
+    if (one) one.metadata = { ...one.metadata, resourceVersion: `${version}` };
+    const kept = one && dispatcher.keep(one);
     const before = known.get(metadata.uid ?? '');
     if (kept) known.set(metadata.uid ?? '', kept);
     else known.delete(metadata.uid ?? '');
-    dispatcher.change({ kind, before, after: kept });
+    const change = changeOf(before, kept);
+    if (change) dispatcher.change(change);
     clock.advance(1);
   };
   const ends = [
@@ -64,7 +66,7 @@ function cost({ parallelism, maxInFlight, states }: Story, size: number): number
     annotations: { [annotations.forceAt]: '0' },
   };
   const large = { ...plain, metadata: held, spec: { ...plain.spec, artifacts } };
-  const all = [...ends, ociType(), ociTemplate(), large] as unknown as KubeObject[];
+  const all = [...ends, ociType(), ociTemplate(), large] as Observed[];
   for (const object of all) put(object, object);
   void dispatcher.synced();
   const made = planOrder(large, { endpoints: ends, types: [ociType()] }).artifacts.flatMap((one, at) => {
@@ -79,7 +81,7 @@ function cost({ parallelism, maxInFlight, states }: Story, size: number): number
     for (const [at, child] of made.entries()) {
       const state = states(at < 2)[step];
       const metadata = { ...child.metadata, ...state?.metadata };
-      put(state && { ...child, ...state, metadata }, child as unknown as KubeObject);
+      put(state && { ...child, ...state, metadata }, child as Observed);
     }
   dispatcher.close();
   return operations;

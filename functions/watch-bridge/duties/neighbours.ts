@@ -1,4 +1,4 @@
-import { type KubeObject, sameJson } from '#shared/base/meta';
+import { sameJson } from '#shared/base/meta';
 import {
   type ArtifactWorkflow,
   appliesPolicies,
@@ -13,50 +13,53 @@ import {
   type Order,
   phaseOf,
 } from '#shared/domain';
+import type { Observed } from '../view/kept.ts';
 import type { ObservedView } from '../view/observed-view.ts';
 
 /** A change of one object: both states for an update, one state for its appearance or disappearance. */
-export interface Change {
-  kind: string;
-  before?: KubeObject | undefined;
-  after?: KubeObject | undefined;
+export type Change<T extends Observed = Observed> = T extends Observed
+  ? { kind: T['kind'] } & ({ before?: T | undefined; after: T } | { before: T; after?: undefined })
+  : never;
+
+/** Returns the change from one state to another; undefined if no state is kept. Both states must be of one kind, as those of a watch are. */
+export function changeOf(before: Observed | undefined, after: Observed | undefined): Change | undefined {
+  const about = after ?? before;
+  return about && ({ kind: about.kind, before, after } as Change);
 }
 
 /** Yields the objects, beside the object itself and its Order, whose duties may depend on a changed object. `view` has the new state. */
-export function* neighbours(view: ObservedView, change: Change): Iterable<KubeObject> {
-  const { kind, before, after } = change;
+export function* neighbours(view: ObservedView, change: Change): Iterable<Observed> {
+  const { before, after } = change;
   const about = after ?? before;
-  if (about === undefined) return;
-  const typed = <T>(objects: Iterable<T>) => objects as unknown as Iterable<KubeObject>;
-  switch (kind) {
+  switch (change.kind) {
     case 'Order':
-      yield* typed(ofOrder(view, change));
+      yield* ofOrder(view, change);
       return;
     case 'ArtifactWorkflow':
-      yield* typed(ofArtifactWorkflow(view, change));
+      yield* ofArtifactWorkflow(view, change);
       return;
     case 'Endpoint':
-      yield* typed(ofEndpoint(view, change));
+      yield* ofEndpoint(view, change);
       return;
     case 'ArtifactType':
     case 'ClusterArtifactType':
-      if (!sameJson(before?.spec ?? null, after?.spec ?? null)) yield* typed(view.ordersOfType(about));
+      if (!sameJson(change.before?.spec ?? null, change.after?.spec ?? null)) yield* view.ordersOfType(about);
       return;
     case 'WorkflowTemplate':
     case 'ClusterWorkflowTemplate':
       if (before && after && appliesPolicies(before) === appliesPolicies(after)) return;
-      for (const type of view.typesOfTemplate(about)) yield* typed(view.ordersOfType(type));
+      for (const type of view.typesOfTemplate(about)) yield* view.ordersOfType(type);
       return;
     case 'ServiceAccount':
-      yield* typed(view.waitingIn(about.metadata.namespace ?? ''));
+      yield* view.waitingIn(about.metadata.namespace ?? '');
       return;
     case 'Secret':
-      yield* typed(view.endpointsOfSecret(about));
-      yield* typed(view.workflowOf(about));
+      yield* view.endpointsOfSecret(about);
+      yield* view.workflowOf(about);
       return;
     case 'Workflow':
     case 'CronWorkflow':
-      yield* typed(view.workflowOf(about));
+      yield* view.workflowOf(about);
       return;
     case 'ConfigMap':
       // Every plan depends on the operator's settings, and so does every TTL.
@@ -64,8 +67,11 @@ export function* neighbours(view: ObservedView, change: Change): Iterable<KubeOb
   }
 }
 
-function* ofOrder(view: ObservedView, { before, after }: Change): Iterable<ArtifactWorkflow | Endpoint> {
-  const order = (after ?? before) as unknown as Order;
+function* ofOrder(
+  view: ObservedView,
+  { before, after }: Change<Order>,
+): Iterable<ArtifactWorkflow | Endpoint> {
+  const order = after ?? before;
   if (after !== undefined && before !== undefined && sameJson(before.status ?? null, after.status ?? null)) {
     if (sameJson(before.spec ?? null, after.spec ?? null)) return;
   }
@@ -80,11 +86,11 @@ function* ofOrder(view: ObservedView, { before, after }: Change): Iterable<Artif
 
 function* ofArtifactWorkflow(
   view: ObservedView,
-  { before, after }: Change,
+  { before, after }: Change<ArtifactWorkflow>,
 ): Iterable<ArtifactWorkflow | Endpoint> {
-  const workflow = (after ?? before) as unknown as ArtifactWorkflow;
-  const was = before === undefined ? undefined : placeOf(before as unknown as ArtifactWorkflow);
-  const is = after === undefined ? undefined : placeOf(after as unknown as ArtifactWorkflow);
+  const workflow = after ?? before;
+  const was = before === undefined ? undefined : placeOf(before);
+  const is = after === undefined ? undefined : placeOf(after);
   if (sameJson(was ?? null, is ?? null)) return;
   // Writers to the same place take turns.
   for (const other of view.conflictsOf(workflow))
@@ -125,8 +131,11 @@ function mayWait(workflow: ArtifactWorkflow): boolean {
   return isDeleting(workflow) || (!isFinished(workflow) && phaseOf(workflow) !== 'Running');
 }
 
-function* ofEndpoint(view: ObservedView, { before, after }: Change): Iterable<Order | ArtifactWorkflow> {
-  const about = (after ?? before) as unknown as Endpoint;
+function* ofEndpoint(
+  view: ObservedView,
+  { before, after }: Change<Endpoint>,
+): Iterable<Order | ArtifactWorkflow> {
+  const about = after ?? before;
   if (!sameJson(useOf(before) ?? null, useOf(after) ?? null)) {
     yield* view.ordersOfEndpoint(about);
     for (const workflow of view.workflowsOfEndpoint(about))
@@ -140,9 +149,9 @@ function* ofEndpoint(view: ObservedView, { before, after }: Change): Iterable<Or
 }
 
 /** Returns the part of an Endpoint that plans and configurations depend on. */
-function useOf(object: KubeObject | undefined) {
+function useOf(object: Endpoint | undefined) {
   if (object === undefined) return undefined;
-  const { metadata, spec, status = {} } = object as unknown as Endpoint;
+  const { metadata, spec, status = {} } = object;
   const { observedGeneration = null, secretGeneration = null, credentialDigest = null } = status;
   return [
     metadata.uid ?? null,
@@ -157,12 +166,12 @@ function useOf(object: KubeObject | undefined) {
 /** Returns the Endpoints and Orders whose limits may have room after a change. */
 export function linesOf(view: ObservedView, { kind, before, after }: Change): (Endpoint | Order)[] {
   if (kind === 'Endpoint') {
-    const [was, is] = [before, after].map((object) => slotsOf(object as unknown as Endpoint | undefined));
-    const endpoint = after as unknown as Endpoint | undefined;
+    const [was, is] = [before, after].map((object) => slotsOf(object));
+    const endpoint = after;
     return endpoint?.spec.maxInFlight === undefined || sameJson(was ?? null, is ?? null) ? [] : [endpoint];
   }
   if (kind !== 'ArtifactWorkflow') return [];
-  const workflow = (after ?? before) as unknown as ArtifactWorkflow;
+  const workflow = after ?? before;
   if (isInLine(before) === isInLine(after)) return [];
   const { namespace = '' } = workflow.metadata;
   const limits = limitingEndpoints(workflow).flatMap((name) => view.endpoint(namespace, name) ?? []);
@@ -178,8 +187,7 @@ function slotsOf(endpoint: Endpoint | undefined) {
 }
 
 /** True for an ArtifactWorkflow that occupies a slot or waits in line for a slot: not while it waits for its place at the destination. */
-function isInLine(object: KubeObject | undefined): boolean {
-  const workflow = object as unknown as ArtifactWorkflow | undefined;
+function isInLine(workflow: ArtifactWorkflow | undefined): boolean {
   return (
     workflow !== undefined &&
     !isFinished(workflow) &&
@@ -192,17 +200,14 @@ function isInLine(object: KubeObject | undefined): boolean {
 
 /** Returns the number of members of a line. */
 export function lengthOf(view: ObservedView, line: Endpoint | Order): number {
-  return line.kind === 'Endpoint'
-    ? view.countOfLimited(line as Endpoint)
-    : view.countOfChildren(line as Order);
+  return line.kind === 'Endpoint' ? view.countOfLimited(line) : view.countOfChildren(line);
 }
 
 /** Returns the members of a line that waited for room and have it now. */
-export function nextOfLine(view: ObservedView, line: KubeObject): ArtifactWorkflow[] {
+export function nextOfLine(view: ObservedView, line: Endpoint | Order): ArtifactWorkflow[] {
   const isEndpoint = line.kind === 'Endpoint';
-  const endpoint = line as unknown as Endpoint;
-  const siblings = isEndpoint ? view.limitedBy(endpoint) : view.childrenOf(line as unknown as Order);
-  const names = isEndpoint ? nextAt(view, endpoint) : nextOf(siblings);
+  const siblings = isEndpoint ? view.limitedBy(line) : view.childrenOf(line);
+  const names = isEndpoint ? nextAt(view, line) : nextOf(siblings);
   const isWaiting = ({ metadata, status }: ArtifactWorkflow) =>
     status?.waitReason === 'LimitReached' && names.has(metadata.name);
   return names.size === 0 ? [] : siblings.filter(isWaiting);

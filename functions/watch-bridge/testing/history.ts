@@ -2,6 +2,7 @@ import type { KubeObject } from '#shared/base/meta';
 import { annotations, finalizers, labels } from '#shared/domain';
 import { fc } from '../../../shared/base/testing/index.ts';
 import { artifactWorkflow, endpoint, ociType, order } from '../../../shared/domain/testing/objects.ts';
+import type { Observed } from '../view/kept.ts';
 
 /** One step of a history; `which` and `how` choose among the objects at that time. */
 export interface Step {
@@ -28,16 +29,16 @@ type Loose = KubeObject & { spec: Record<string, unknown>; status?: Record<strin
 
 /** Some Orders that share Endpoints, places and limits, with their objects; each step changes one object, as its writers might. */
 export class World {
-  readonly objects = new Map<string, KubeObject>();
+  readonly objects = new Map<string, Observed>();
   #version = 0;
-  readonly #show: (object: KubeObject, gone: boolean, before: KubeObject | undefined) => void;
+  readonly #show: (object: Observed, gone: boolean, before: Observed | undefined) => void;
 
   /** @param show called with the new and the previous state of each changed object, and with the last state of a deleted object */
-  constructor(show: (object: KubeObject, gone: boolean, before: KubeObject | undefined) => void) {
+  constructor(show: (object: Observed, gone: boolean, before: Observed | undefined) => void) {
     this.#show = show;
     for (const name of ['source', 'destination', 'third'])
-      this.#put(endpoint(name, { secretRef: { name: `login-${name}` } }) as unknown as KubeObject);
-    this.#put(ociType() as unknown as KubeObject);
+      this.#put(endpoint(name, { secretRef: { name: `login-${name}` } }));
+    this.#put(ociType());
   }
 
   take({ what, which, how }: Step): void {
@@ -59,7 +60,7 @@ export class World {
   }
 
   #all(...kinds: string[]): Loose[] {
-    return [...this.objects.values()].filter(({ kind }) => kinds.includes(kind)) as Loose[];
+    return [...this.objects.values()].filter(({ kind }) => kinds.includes(kind)) as KubeObject[] as Loose[];
   }
 
   #pick(which: number, ...kinds: string[]): Loose | undefined {
@@ -70,7 +71,7 @@ export class World {
   #put(object: KubeObject): void {
     this.#version += 1;
     const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
-    const stored = { ...object, metadata };
+    const stored = { ...object, metadata } as Observed;
     const before = this.objects.get(keyOf(stored));
     this.objects.set(keyOf(stored), stored);
     this.#show(stored, false, before);
@@ -94,7 +95,7 @@ export class World {
     const from = how % 3 === 1 ? 'third' : 'source';
     const to = how % 3 === 2 ? 'third' : 'destination';
     const made = order(name, ['a:1'], { defaults: { srcRef: { name: from }, dstRef: { name: to } } });
-    this.#put({ ...made, metadata: { ...made.metadata, uid: this.#uid(name) } } as unknown as KubeObject);
+    this.#put({ ...made, metadata: { ...made.metadata, uid: this.#uid(name) } });
   }
 
   #newWorkflow(which: number, how: number): void {
@@ -138,7 +139,7 @@ export class World {
         ...(how % 7 === 0 ? { cron: { schedules: ['@daily'] } } : {}),
       },
       status: how % 11 === 0 ? {} : { configSecret: { name } },
-    } as unknown as KubeObject);
+    });
   }
 
   #change(what: Step['what'], which: number, how: number): void {
@@ -236,7 +237,7 @@ export class World {
     if (deletionTimestamp === undefined && (found.kind === 'Order' || found.kind === 'ArtifactWorkflow'))
       return;
     this.objects.delete(keyOf(found));
-    this.#show(found, true, found);
+    this.#show(found as KubeObject as Observed, true, found as KubeObject as Observed);
   }
 
   #appear(apiVersion: string, kind: string, name: string, namespace?: string): void {
@@ -249,6 +250,6 @@ export class World {
   }
 }
 
-function keyOf({ kind, metadata }: KubeObject): string {
+function keyOf({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string {
   return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
 }

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '#shared/base/meta';
 import { fc, runs } from '#shared/base/testing';
-import type { Workflow } from '#shared/domain';
+import type { Order, Secret, Workflow } from '#shared/domain';
 import { artifactWorkflow, order, workflowOf } from '../../../shared/domain/testing/objects.ts';
 import { dutiesIn } from '../testing/duties-in.ts';
 import { histories, World } from '../testing/history.ts';
-import { trimmed } from './kept.ts';
+import { type Observed, trimmed } from './kept.ts';
 import { ObservedView } from './observed-view.ts';
 
 const bytesOf = (object: unknown) => JSON.stringify(object).length;
@@ -36,17 +35,17 @@ describe('trimmed', () => {
       a: { type: 'Pod', message: 'x'.repeat(1000), outputs: { parameters: [{ name: 'result', value }] } },
     };
     const whole = workflowOf(artifactWorkflow('a'), 'a', { phase: 'Succeeded', nodes });
-    expect(bytesOf(trimmed(whole as unknown as KubeObject))).toBeLessThan(600);
-    const stopped = { ...whole, spec: { shutdown: 'Terminate' } } as unknown as KubeObject;
-    const kept = trimmed(stopped) as unknown as Workflow;
+    expect(bytesOf(trimmed(whole))).toBeLessThan(600);
+    const stopped = { ...whole, spec: { shutdown: 'Terminate' } } as Workflow;
+    const kept = trimmed(stopped) as Workflow;
     expect(kept.status?.outputs?.parameters).toEqual([{ name: 'result', value: '{"outcome":"succeeded"}' }]);
     const labels = { 'kueue.x-k8s.io/queue-name': 'q' };
     const waiting = {
       ...whole,
       metadata: { ...whole.metadata, labels },
       status: { phase: 'Running', nodes: { a: { type: 'Pod', phase: 'Pending' } } },
-    };
-    expect((trimmed(waiting as unknown as KubeObject) as unknown as Workflow).status?.nodes).toEqual({
+    } satisfies Workflow;
+    expect((trimmed(waiting) as Workflow).status?.nodes).toEqual({
       queued: { type: 'Pod', phase: 'Pending' },
     });
   });
@@ -62,10 +61,10 @@ describe('trimmed', () => {
     const workflow = artifactWorkflow('a', {
       status: { conditions: [condition], results: { digest: 'sha256:1', warnings: ['w'.repeat(500)] } },
     } as never);
-    expect(bytesOf(trimmed(workflow as unknown as KubeObject))).toBeLessThan(1_000);
-    const one = { ...order('one', ['a:1']), status: { message: 'm', conditions: [condition] } };
+    expect(bytesOf(trimmed(workflow))).toBeLessThan(1_000);
+    const one = { ...order('one', ['a:1']), status: { message: 'm', conditions: [condition] } } as Order;
     // Its domain events quote the message.
-    expect(trimmed(one as unknown as KubeObject).status).toEqual({
+    expect((trimmed(one) as Order).status).toEqual({
       message: 'm',
       conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: 't' }],
     });
@@ -76,7 +75,7 @@ describe('trimmed', () => {
       'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"password":"aHVudGVyMg=="}}',
     };
     const metadata = { name: 's', namespace: 'team', uid: 'u', resourceVersion: '7', annotations: applied };
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: { password: 'aHVudGVyMg==' } };
+    const secret: Secret = { apiVersion: 'v1', kind: 'Secret', metadata, data: { password: 'aHVudGVyMg==' } };
     expect(trimmed(secret)).toEqual({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -87,7 +86,8 @@ describe('trimmed', () => {
   it('keeps of annotations what functions read', () => {
     const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{"spec":{}}' };
     const kept = (kind: string, annotations: Record<string, string>) =>
-      trimmed({ apiVersion: 'v1', kind, metadata: { name: 'a', annotations }, spec: {} }).metadata;
+      trimmed({ apiVersion: 'v1', kind, metadata: { name: 'a', annotations }, spec: {} } as Observed)
+        .metadata;
     const forced = { 'arc.opendefense.cloud/force-at': '1' };
     expect(kept('Order', { ...applied, ...forced, team: 'x' })).toEqual({ name: 'a', annotations: forced });
     expect(kept('Order', { ...applied, team: 'x' })).toEqual({ name: 'a' });
@@ -98,7 +98,7 @@ describe('trimmed', () => {
   });
 
   it('drops managedFields', () => {
-    const whole = artifactWorkflow('a') as unknown as KubeObject;
+    const whole = artifactWorkflow('a');
     const managed = { ...whole, metadata: { ...whole.metadata, managedFields: [{ manager: 'kubectl' }] } };
     expect(trimmed(managed).metadata).toEqual(whole.metadata);
   });

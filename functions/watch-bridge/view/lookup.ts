@@ -1,14 +1,14 @@
-import type { KubeObject } from '#shared/base/meta';
+import type { Observed } from './kept.ts';
 
 /** The objects under one key; mostly a single object. */
-type Group = KubeObject | { members: Map<string, KubeObject>; list?: readonly KubeObject[] };
+type Group = Observed | { members: Map<string, Observed>; list?: readonly Observed[] };
 
 /** An index of objects by keys, several objects per key, like client-go's Indexer. */
 export class Lookup {
   readonly #groups = new Map<string, Group>();
 
   /** Puts the newest state of an object under these keys. */
-  add(object: KubeObject, keys: readonly string[]): void {
+  add(object: Observed, keys: readonly string[]): void {
     const { uid = '' } = object.metadata;
     for (const key of keys) {
       const group = this.#groups.get(key);
@@ -27,7 +27,7 @@ export class Lookup {
   }
 
   /** @param keys all keys of the earlier state of the object */
-  remove({ metadata: { uid = '' } }: Pick<KubeObject, 'metadata'>, keys: readonly string[]): void {
+  remove({ metadata: { uid = '' } }: Pick<Observed, 'metadata'>, keys: readonly string[]): void {
     for (const key of keys) {
       const group = this.#groups.get(key);
       if (group === undefined) continue;
@@ -51,21 +51,21 @@ export class Lookup {
   }
 
   /** Returns the same array until an object under the key changes, appears or disappears. */
-  get<T extends { kind: string }>(key: string): readonly T[] {
+  get<T extends Observed>(key: string): readonly T[] {
     const group = this.#groups.get(key);
     if (group === undefined) return none;
-    if (!isMany(group)) return [group] as unknown as readonly T[];
+    if (!isMany(group)) return [group as T];
     group.list ??= [...group.members.values()];
-    return group.list as unknown as readonly T[];
+    return group.list as readonly T[];
   }
 }
 
 const none: readonly never[] = [];
 
-function isMany(group: Group): group is Exclude<Group, KubeObject> {
+function isMany(group: Group): group is Exclude<Group, Observed> {
   return 'members' in group;
 }
 
 function isOnly(group: Group, uid: string): boolean {
-  return !isMany(group) && (group as KubeObject).metadata.uid === uid;
+  return !isMany(group) && (group as Observed).metadata.uid === uid;
 }

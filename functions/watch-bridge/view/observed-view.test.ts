@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '#shared/base/meta';
 import { type ArtifactWorkflow, annotations, duties, labels } from '#shared/domain';
 import {
   artifactType,
@@ -10,7 +9,8 @@ import {
   ociType,
   order,
 } from '../../../shared/domain/testing/objects.ts';
-import { neighbours } from '../duties/neighbours.ts';
+import { type Change, changeOf, neighbours } from '../duties/neighbours.ts';
+import type { Observed } from './kept.ts';
 import { ObservedView } from './observed-view.ts';
 
 const now = new Date('2026-01-02T03:30:00Z');
@@ -42,16 +42,16 @@ describe('ObservedView', () => {
     const first = arrived('first', 1, deleted);
     const second = arrived('second', 2);
     // The status of its Order, which was rolled back, does not show yet how it ended.
-    for (const object of [order('order', []), first]) view.put(object as unknown as KubeObject);
+    for (const object of [order('order', []), first]) view.put(object);
     const steps = () => duties(view, first, now).map(({ step }) => step);
     expect(steps()).toEqual([]);
-    view.put(second as unknown as KubeObject);
+    view.put(second);
     expect(steps()).toEqual(['submit']);
   });
 });
 
 describe('a policy that is enforced', () => {
-  const namespaced = (object: object) => object as unknown as KubeObject;
+  const namespaced = (object: object) => object as Observed;
   const policy = (maxBytes: number, kind = 'ClusterArtifactType') =>
     namespaced({
       ...artifactType('gate', { parameters: [{ name: 'policy', value: JSON.stringify({ maxBytes }) }] }),
@@ -79,9 +79,9 @@ describe('a policy that is enforced', () => {
       metadata: { name: 'arc-settings', uid: 'map' },
       data: { 'enforced.policy': text },
     });
-  const woken = (view: ObservedView, before: KubeObject, after: KubeObject) => {
+  const woken = (view: ObservedView, before: Observed, after: Observed) => {
     view.put(after);
-    const found = [...neighbours(view, { kind: after.kind, before, after })];
+    const found = [...neighbours(view, changeOf(before, after) as Change)];
     return [...new Set(found.map(({ metadata }) => metadata.name))];
   };
 

@@ -1,10 +1,9 @@
-import { type KubeObject, ownerOfKind } from '#shared/base/meta';
+import { ownerOfKind } from '#shared/base/meta';
 import {
   type ArtifactType,
   type ArtifactWorkflow,
   appliesPolicies,
   artifactIdOf,
-  type ConfigMap,
   type CronWorkflow,
   currentWorkflow,
   type Endpoint,
@@ -30,6 +29,7 @@ import {
   type View,
   type Workflow,
 } from '#shared/domain';
+import type { Observed } from './kept.ts';
 import { Lookup } from './lookup.ts';
 import { Plans } from './plans.ts';
 
@@ -52,8 +52,8 @@ const inputKinds: ReadonlySet<string> = new Set([
 export class ObservedView implements View {
   readonly hasSchedules: boolean;
   readonly #hasSecrets: boolean;
-  readonly #named = new Map<string, KubeObject>();
-  readonly #byUid = new Map<string, KubeObject>();
+  readonly #named = new Map<string, Observed>();
+  readonly #byUid = new Map<string, Observed>();
   readonly #lookup = new Lookup();
   readonly #plans = new Plans();
   #settings: Settings = {};
@@ -67,7 +67,7 @@ export class ObservedView implements View {
   }
 
   /** Stores the latest state of an object of any observed kind. */
-  put(object: KubeObject): void {
+  put(object: Observed): void {
     const { name, namespace, uid = '' } = object.metadata;
     const before = this.#byUid.get(uid);
     if (before !== undefined) this.#lookup.remove(before, keysOf(before));
@@ -75,11 +75,11 @@ export class ObservedView implements View {
     this.#named.set(nameOf(object.kind, namespace, name), object);
     this.#byUid.set(uid, object);
     if (inputKinds.has(object.kind)) this.#inputsVersion += 1;
-    if (object.kind === 'ConfigMap') this.#read((object as unknown as ConfigMap).data);
+    if (object.kind === 'ConfigMap') this.#read(object.data);
   }
 
   /** Removes an object that is deleted or no longer of concern; another object may have its name by now. */
-  remove({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): void {
+  remove({ kind, metadata }: Pick<Observed, 'kind' | 'metadata'>): void {
     const { name, namespace, uid = '' } = metadata;
     const at = nameOf(kind, namespace, name);
     if (this.#named.get(at)?.metadata.uid === metadata.uid) this.#named.delete(at);
@@ -105,17 +105,17 @@ export class ObservedView implements View {
   }
 
   /** Returns every object; may include objects that appear or disappear meanwhile. */
-  objects(): Iterable<KubeObject> {
+  objects(): Iterable<Observed> {
     return this.#byUid.values();
   }
 
-  object(uid: string): KubeObject | undefined {
+  object(uid: string): Observed | undefined {
     return this.#byUid.get(uid);
   }
 
   order(uid: string): Order | undefined {
     const found = this.#byUid.get(uid);
-    return found?.kind === 'Order' ? (found as unknown as Order) : undefined;
+    return found?.kind === 'Order' ? found : undefined;
   }
 
   orderOf(workflow: ArtifactWorkflow): Order | undefined {
@@ -161,7 +161,7 @@ export class ObservedView implements View {
     const used = templatesUsed(order, types);
     const missingTemplates = used.filter(isMissing);
     const applyingTemplates = used.flatMap(({ name, clusterScope }) => {
-      const template = clusterScope && this.#get<KubeObject>('ClusterWorkflowTemplate', undefined, name);
+      const template = clusterScope && this.#get('ClusterWorkflowTemplate', undefined, name);
       return template && appliesPolicies(template) ? [name] : [];
     });
     return { endpoints, types, missingTemplates, applyingTemplates };
@@ -251,12 +251,12 @@ export class ObservedView implements View {
     return this.#named.get(nameOf('Secret', namespace, name))?.metadata.resourceVersion ?? '';
   }
 
-  ordersOfEndpoint({ metadata }: Pick<KubeObject, 'metadata'>): readonly Order[] {
+  ordersOfEndpoint({ metadata }: Pick<Observed, 'metadata'>): readonly Order[] {
     return this.#lookup.get(`order ${metadata.namespace}/${metadata.name}`);
   }
 
   /** The unfinished ones. */
-  workflowsOfEndpoint({ metadata }: Pick<KubeObject, 'metadata'>): readonly ArtifactWorkflow[] {
+  workflowsOfEndpoint({ metadata }: Pick<Observed, 'metadata'>): readonly ArtifactWorkflow[] {
     return this.#lookup.get(`workflow ${metadata.namespace}/${metadata.name}`);
   }
 
@@ -264,7 +264,7 @@ export class ObservedView implements View {
    * Yields the Orders with an artifact of the type (which shadows a type of the cluster only in its own namespace), or with a destination on which
    * its policy is enforced.
    */
-  *ordersOfType({ metadata }: Pick<KubeObject, 'metadata'>): Iterable<Order> {
+  *ordersOfType({ metadata }: Pick<Observed, 'metadata'>): Iterable<Order> {
     const { namespace, name } = metadata;
     if (namespace !== undefined) {
       yield* this.#lookup.get<Order>(`type ${namespace}/${name}`);
@@ -274,8 +274,7 @@ export class ObservedView implements View {
     }
     // Types of the cluster change seldom, and an index for them would contain every Order once more.
     for (const object of this.#byUid.values()) {
-      const order = object as unknown as Order;
-      if (object.kind === 'Order' && this.#meansType(order, name)) yield order;
+      if (object.kind === 'Order' && this.#meansType(object, name)) yield object;
     }
   }
 
@@ -284,11 +283,11 @@ export class ObservedView implements View {
     return policyTypes(order.metadata.namespace, this.endpointsOf(order), this.#settings).includes(name);
   }
 
-  typesOfTemplate({ metadata }: Pick<KubeObject, 'metadata'>): readonly ArtifactType[] {
+  typesOfTemplate({ metadata }: Pick<Observed, 'metadata'>): readonly ArtifactType[] {
     return this.#lookup.get(`template ${templateKey(metadata.namespace, metadata.name)}`);
   }
 
-  endpointsOfSecret({ metadata }: Pick<KubeObject, 'metadata'>): readonly Endpoint[] {
+  endpointsOfSecret({ metadata }: Pick<Observed, 'metadata'>): readonly Endpoint[] {
     return this.#lookup.get(`secret ${metadata.namespace}/${metadata.name}`);
   }
 
@@ -298,7 +297,7 @@ export class ObservedView implements View {
   }
 
   /** Returns the ArtifactWorkflow of an object of Argo or the garbage collector: by owner, by label for a scheduled run, or by the expected name. */
-  workflowOf(object: KubeObject): ArtifactWorkflow[] {
+  workflowOf(object: Observed): ArtifactWorkflow[] {
     const { namespace, name, labels: own } = object.metadata;
     const owner = ownerOfKind(object, 'ArtifactWorkflow');
     const found = [
@@ -312,8 +311,8 @@ export class ObservedView implements View {
     return [...new Set(found.filter((one) => one !== undefined))];
   }
 
-  #get<T>(kind: string, namespace: string | undefined, name: string): T | undefined {
-    return this.#named.get(nameOf(kind, namespace, name)) as unknown as T | undefined;
+  #get<T extends Observed>(kind: T['kind'], namespace: string | undefined, name: string): T | undefined {
+    return this.#named.get(nameOf(kind, namespace, name)) as T | undefined;
   }
 }
 
@@ -322,21 +321,21 @@ function nameOf(kind: string, namespace: string | undefined, name: string): stri
 }
 
 function namesOfEndpoints(object: Order | ArtifactWorkflow): string[] {
-  if (object.kind === 'Order') return endpointsUsed(object as Order);
-  const { srcRef, dstRef } = (object as ArtifactWorkflow).spec;
+  if (object.kind === 'Order') return endpointsUsed(object);
+  const { srcRef, dstRef } = object.spec;
   return [srcRef, dstRef].flatMap((ref) => (ref === undefined ? [] : [ref.name]));
 }
 
 /** Returns the keys of an object. The same state has the same keys. */
-function keysOf(object: KubeObject): string[] {
+function keysOf(object: Observed): string[] {
   const { namespace } = object.metadata;
   switch (object.kind) {
     case 'Order':
-      return keysOfOrder(object as unknown as Order);
+      return keysOfOrder(object);
     case 'ArtifactWorkflow':
-      return keysOfWorkflow(object as unknown as ArtifactWorkflow);
+      return keysOfWorkflow(object);
     case 'Endpoint': {
-      const { secretRef, tls, policyRef } = (object as unknown as Endpoint).spec;
+      const { secretRef, tls, policyRef } = object.spec;
       const names = new Set([secretRef?.name, tls?.caSecretRef?.name]);
       return [
         ...[...names].flatMap((name) => (name === undefined ? [] : [`secret ${namespace}/${name}`])),
@@ -345,7 +344,7 @@ function keysOf(object: KubeObject): string[] {
     }
     case 'ArtifactType':
     case 'ClusterArtifactType':
-      return [`template ${templateKeyOf(object as unknown as ArtifactType)}`];
+      return [`template ${templateKeyOf(object)}`];
     case 'Workflow': {
       const schedule = ownerOfKind(object, 'CronWorkflow');
       return schedule === undefined ? [] : [`run ${schedule.uid}`];

@@ -25,7 +25,7 @@ export async function applyObject(
     },
     io.signal,
   );
-  if (isRecord(answer) && isRecord(answer.metadata)) return answer as unknown as KubeObject;
+  if (isRecord(answer) && isRecord(answer.metadata)) return answer as KubeObject;
   throw new ArcError('InternalError', 'the server did not answer with an object');
 }
 

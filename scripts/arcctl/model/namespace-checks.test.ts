@@ -88,8 +88,9 @@ describe('doctor, of the Endpoints of a namespace', () => {
     const { namespace: place, name } = settingsMap;
     await api.admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: place } });
     const data = { 'limits.artefactsPerOrder': '1', 'defaults.onChange': 'rerun' };
-    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: place }, data };
-    await api.admin.create(configMaps, map);
+    const { apiVersion, kind } = configMaps;
+    const metadata = { name, namespace: place };
+    await api.admin.create(configMaps, { apiVersion, kind, metadata, data });
     const cluster = await connect(quietIo({ env: { KUBECONFIG: api.kubeconfig } }), { namespace });
     const found = await checkNamed('settings')?.run(cluster, AbortSignal.timeout(30_000));
     expect(found).toMatchObject([

@@ -14,11 +14,11 @@ import type { View } from './view.ts';
 export function duties(view: View, object: Order | ArtifactWorkflow | Endpoint, now: Date): Duty[] {
   switch (object.kind) {
     case 'Order':
-      return orderDuties(view, object as Order, now);
+      return orderDuties(view, object, now);
     case 'ArtifactWorkflow':
-      return artifactWorkflowDuties(view, object as ArtifactWorkflow, now);
-    default:
-      return endpointDuties(view, object as Endpoint, now);
+      return artifactWorkflowDuties(view, object, now);
+    case 'Endpoint':
+      return endpointDuties(view, object, now);
   }
 }
 

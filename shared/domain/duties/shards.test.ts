@@ -19,7 +19,7 @@ describe('shardOf', () => {
         const object = {
           ...some,
           metadata: { ...rest, uid: own, labels, ...owned },
-        } as unknown as KubeObject;
+        } as KubeObject;
         const found = Array.from({ length: of }, (_, index) => index).filter((index) =>
           isInShard(object, { index, of }),
         );
@@ -29,8 +29,8 @@ describe('shardOf', () => {
   });
 
   it('keeps an Order and its ArtifactWorkflows together', () => {
-    const owner = order('order', ['a']) as unknown as KubeObject;
-    const child = artifactWorkflow('child') as unknown as KubeObject;
+    const owner = order('order', ['a']);
+    const child = artifactWorkflow('child');
     for (let index = 0; index < 16; index += 1)
       expect(isInShard(child, { index, of: 16 })).toBe(isInShard(owner, { index, of: 16 }));
   });
@@ -48,6 +48,6 @@ describe('shardOf', () => {
   });
 
   it('puts everything into the only one', () => {
-    expect(isInShard(order('o', ['a']) as unknown as KubeObject, wholeShard)).toBe(true);
+    expect(isInShard(order('o', ['a']), wholeShard)).toBe(true);
   });
 });

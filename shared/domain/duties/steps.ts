@@ -27,7 +27,7 @@ export function isStep(text: string): text is Step {
   return Object.hasOwn(steps, text);
 }
 
-/** Returns true for a kind that has steps. */
-export function isDutyKind(kind: string): kind is DutyKind {
-  return dutyKinds.some((one) => one === kind);
+/** Returns true for an object of a kind that has steps. */
+export function hasDuties<T extends { kind: string }>(object: T): object is T & { kind: DutyKind } {
+  return dutyKinds.some((kind) => kind === object.kind);
 }

@@ -46,7 +46,7 @@ export type WorkflowStatus = {
 /** argoproj.io/v1alpha1 Workflow. */
 export type Workflow = {
   apiVersion: string;
-  kind: string;
+  kind: 'Workflow';
   metadata: ObjectMeta;
   spec: WorkflowSpec;
   status?: WorkflowStatus;
@@ -55,7 +55,7 @@ export type Workflow = {
 /** argoproj.io/v1alpha1 CronWorkflow. */
 export type CronWorkflow = {
   apiVersion: string;
-  kind: string;
+  kind: 'CronWorkflow';
   metadata: ObjectMeta;
   spec: {
     schedules?: string[];
@@ -83,7 +83,7 @@ export type CronWorkflow = {
 /** argoproj.io/v1alpha1 WorkflowTemplate, or ClusterWorkflowTemplate. */
 export type WorkflowTemplate = {
   apiVersion: string;
-  kind: string;
+  kind: 'WorkflowTemplate' | 'ClusterWorkflowTemplate';
   metadata: ObjectMeta;
   spec: { [field: string]: Json };
 };

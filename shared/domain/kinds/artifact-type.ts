@@ -10,7 +10,10 @@ const types = (what: string) =>
     .meta({ 'x-kubernetes-list-type': 'set' });
 
 /** An ArtifactType or a ClusterArtifactType: they differ only in kind and namespace. */
-export type ArtifactType = ObjectOf<z.infer<typeof artifactTypeSchema>>;
+export type ArtifactType = ObjectOf<
+  'ArtifactType' | 'ClusterArtifactType',
+  z.infer<typeof artifactTypeSchema>
+>;
 export type ArtifactTypeSpec = ArtifactType['spec'];
 export const artifactTypeSchema = z.object({
   spec: z

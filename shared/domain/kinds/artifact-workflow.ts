@@ -223,7 +223,7 @@ const status = z.object({
   observedGeneration,
 });
 
-export type ArtifactWorkflow = ObjectOf<z.infer<typeof artifactWorkflowSchema>>;
+export type ArtifactWorkflow = ObjectOf<'ArtifactWorkflow', z.infer<typeof artifactWorkflowSchema>>;
 export const artifactWorkflowSchema = z.object({
   spec: spec.describe('One artifact to move. Fields that define the transfer are immutable.'),
   status: status.exactOptional().describe('The observed state.'),

@@ -100,7 +100,7 @@ export const conditions = z
   .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
 
 // Objects of the API are parsed from JSON, so a field without a schema holds a JSON value.
-const json = z.unknown() as unknown as z.ZodType<Json>;
+const json = z.unknown() as z.ZodType<Json>;
 
 /** An object with any fields. */
 export const freeObject = (what: string) =>

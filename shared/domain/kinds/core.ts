@@ -3,7 +3,7 @@ import type { ObjectMeta } from '#shared/base/meta';
 /** core/v1 Secret; `data` values are base64. */
 export type Secret = {
   apiVersion: string;
-  kind: string;
+  kind: 'Secret';
   metadata: ObjectMeta;
   type?: string;
   immutable?: boolean;
@@ -13,7 +13,7 @@ export type Secret = {
 
 export type ConfigMap = {
   apiVersion: string;
-  kind: string;
+  kind: 'ConfigMap';
   metadata: ObjectMeta;
   data?: Record<string, string>;
   binaryData?: Record<string, string>;
@@ -21,7 +21,7 @@ export type ConfigMap = {
 
 export type Namespace = {
   apiVersion: string;
-  kind: string;
+  kind: 'Namespace';
   metadata: ObjectMeta;
   spec?: { finalizers?: string[] };
   status?: { phase?: string };
@@ -30,7 +30,7 @@ export type Namespace = {
 /** core/v1 Event: what `kubectl events` shows. */
 export type KubeEvent = {
   apiVersion: string;
-  kind: string;
+  kind: 'Event';
   metadata: ObjectMeta;
   involvedObject: {
     apiVersion?: string;
@@ -56,7 +56,7 @@ type SecretUse = { [field: string]: unknown };
 /** The part of core/v1 Pod that is read. */
 export type Pod = {
   apiVersion: string;
-  kind: string;
+  kind: 'Pod';
   metadata: ObjectMeta;
   spec?: { containers?: PodContainer[]; volumes?: PodVolume[] };
   status?: {

@@ -81,7 +81,7 @@ const status = z.object({
     .meta({ 'x-kubernetes-list-type': 'atomic' }),
 });
 
-export type Endpoint = ObjectOf<{ spec: EndpointSpec; status?: EndpointStatus }>;
+export type Endpoint = ObjectOf<'Endpoint', { spec: EndpointSpec; status?: EndpointStatus }>;
 export const endpointSchema = z.object({
   spec: spec.describe('The server, and how to reach it.'),
   status: status.exactOptional().describe('The observed state.'),

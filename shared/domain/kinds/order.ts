@@ -160,7 +160,7 @@ const status = z.object({
   completionTime: z.string().exactOptional().describe('When the last artifact finished.'),
 });
 
-export type Order = ObjectOf<z.infer<typeof orderSchema>>;
+export type Order = ObjectOf<'Order', z.infer<typeof orderSchema>>;
 export const orderSchema = z.object({
   spec: spec.default({}).describe('The artifacts to move, and how.'),
   status: status.exactOptional().describe('The observed state.'),

@@ -4,7 +4,7 @@ import type { ArtifactType } from './artifact-type.ts';
 import type { ArtifactWorkflow } from './artifact-workflow.ts';
 import type { ConfigMap, KubeEvent, Namespace, Pod, Secret } from './core.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { Ref } from './meta.ts';
+import type { ObjectOf, Ref } from './meta.ts';
 import type { Order } from './order.ts';
 
 export const group = 'arc.opendefense.cloud';
@@ -14,7 +14,7 @@ export const argoApiVersion = 'argoproj.io/v1alpha1';
 /** The namespace of the conduit's own objects. */
 export const conduitNamespace = 'arc-system';
 
-function ref<T extends KubeObject>(api: string, kind: string, plural: string, namespaced = true): Ref<T> {
+function ref<T extends KubeObject>(api: string, kind: T['kind'], plural: string, namespaced = true): Ref<T> {
   return { apiVersion: api, kind, plural, namespaced };
 }
 
@@ -33,7 +33,7 @@ export const secrets = ref<Secret>('v1', 'Secret', 'secrets');
 export const configMaps = ref<ConfigMap>('v1', 'ConfigMap', 'configmaps');
 export const namespaces = ref<Namespace>('v1', 'Namespace', 'namespaces', false);
 export const events = ref<KubeEvent>('v1', 'Event', 'events');
-export const serviceAccounts = ref<KubeObject>('v1', 'ServiceAccount', 'serviceaccounts');
+export const serviceAccounts = ref<ObjectOf<'ServiceAccount'>>('v1', 'ServiceAccount', 'serviceaccounts');
 export const pods = ref<Pod>('v1', 'Pod', 'pods');
 
 export const workflows = ref<Workflow>(argoApiVersion, 'Workflow', 'workflows');

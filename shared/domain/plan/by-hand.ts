@@ -1,6 +1,7 @@
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowSpec } from '../kinds/artifact-workflow.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
+import type { Order } from '../kinds/order.ts';
 import { apiVersion } from '../kinds/refs.ts';
 import { labels } from '../kinds/well-known.ts';
 import type { Hold } from '../lifecycle/holds.ts';
@@ -28,7 +29,7 @@ export function completedByHand<T extends Pick<ArtifactWorkflow, 'metadata'> & {
   const { metadata, spec } = given;
   const { type, srcRef, dstRef, artifact = {}, cron } = spec;
   const { namespace } = metadata;
-  const order = {
+  const order: Order = {
     apiVersion,
     kind: 'Order',
     metadata: { name: 'by-hand', uid: '', ...(namespace === undefined ? {} : { namespace }) },

@@ -10,7 +10,11 @@ import type { PlanInputs } from './inputs.ts';
 import { planOrder } from './plan.ts';
 
 const [small, signed] = ['{"maxBytes":5}', '{"requiredSbom":true}'];
-const withPolicy = (name: string, value: string, kind = 'ClusterArtifactType'): ArtifactType => {
+const withPolicy = (
+  name: string,
+  value: string,
+  kind: ArtifactType['kind'] = 'ClusterArtifactType',
+): ArtifactType => {
   const type = artifactType(name, {
     parameters: [{ name: 'policy', value }],
     workflowTemplateRef: { name: 'arc-oci-image', clusterScope: true },
@@ -124,7 +128,7 @@ describe('a policy that is enforced', () => {
   });
 
   it('is not applied by a template of the namespace, which users may write', () => {
-    const own = {
+    const own: ArtifactType = {
       ...ociType(),
       kind: 'ArtifactType',
       spec: { workflowTemplateRef: { name: 'arc-oci-image' } },

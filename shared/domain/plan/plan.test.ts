@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
+import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { Endpoint } from '../kinds/endpoint.ts';
 import type { Artifact, Order } from '../kinds/order.ts';
 import { annotations, finalizers, labels } from '../kinds/well-known.ts';
@@ -309,7 +310,10 @@ describe('planOrder', () => {
   });
 
   it('prefers the type of the namespace', () => {
-    const own = { ...artifactType('oci', { workflowTemplateRef: { name: 'mine' } }), kind: 'ArtifactType' };
+    const own: ArtifactType = {
+      ...artifactType('oci', { workflowTemplateRef: { name: 'mine' } }),
+      kind: 'ArtifactType',
+    };
     for (const types of [
       [own, artifactType()],
       [artifactType(), own],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isoSeconds, type KubeObject } from '#shared/base/meta';
+import { isoSeconds } from '#shared/base/meta';
 import { fc } from '#shared/base/testing';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Order, OrderStatus } from '../kinds/order.ts';
@@ -241,12 +241,12 @@ describe('the milestones of an Order', () => {
 describe('what the first write of a status says was announced', () => {
   it('is all that the status of an earlier version showed, and nothing of a new object', () => {
     const one = order([image('a')]);
-    expect(firstAnnounced(one as unknown as KubeObject)).toEqual({ announced: '' });
+    expect(firstAnnounced(one)).toEqual({ announced: '' });
     const ended = rolled(one, [done]);
-    expect(firstAnnounced(ended as unknown as KubeObject)).toEqual({ announced: lastMilestone(ended) });
+    expect(firstAnnounced(ended)).toEqual({ announced: lastMilestone(ended) });
     expect(orderMilestones(ended, now, lastMilestone(ended))).toEqual([]);
     const known = { ...ended, status: { ...ended.status, announced: '1/accepted' } };
-    expect(firstAnnounced(known as unknown as KubeObject)).toEqual({});
+    expect(firstAnnounced(known)).toEqual({});
     expect(firstAnnounced({ apiVersion: 'v1', kind: 'Endpoint', metadata: { name: 'e' } })).toEqual({});
   });
 });

@@ -40,7 +40,7 @@ function parseEvent<T extends KubeObject>(kind: Kind<T>, line: string): WatchEve
 export function asKind<T extends KubeObject>(kind: Kind<T>, object: Record<string, unknown>): T {
   const { apiVersion, kind: name } = kind;
   const own = object.kind === 'PartialObjectMetadata' ? { apiVersion, kind: name } : {};
-  return { apiVersion, kind: name, ...object, ...own } as unknown as T;
+  return { apiVersion, kind: name, ...object, ...own } as T;
 }
 
 function isChange(type: unknown): type is 'ADDED' | 'MODIFIED' | 'DELETED' {

@@ -97,7 +97,7 @@ export function settledOrder(index: number): KubeObject {
     managed(index, 'arc-decompose-order', 1, { metadata: { finalizers: {} } }),
     managed(index, 'arc-roll-up-order', 9, { status }, 'status'),
   ];
-  return { ...order, metadata: { ...order.metadata, managedFields } } as unknown as KubeObject;
+  return { ...order, metadata: { ...order.metadata, managedFields } };
 }
 
 /** The ArtifactWorkflow of that Order. */
@@ -111,7 +111,7 @@ export function settledWorkflow(index: number): KubeObject {
     managed(index, 'arc-submit-workflow', 1, { status: submitted }, 'status'),
     managed(index, 'arc-sync-status', 9, { status }, 'status'),
   ];
-  return { ...workflow, metadata: { ...metadata, managedFields } } as unknown as KubeObject;
+  return { ...workflow, metadata: { ...metadata, managedFields } };
 }
 
 /** As the functions make them, so that nobody has anything to do for them. Argo is not there by now: its templates are missing. */
@@ -134,7 +134,7 @@ function settledPair(index: number): { order: Order; workflow: ArtifactWorkflow 
       artifacts: [{ type: 'oci', spec: { image, override } }],
     },
   };
-  const inputs = { endpoints: ends(space), types: [theType] as unknown as ArtifactType[] };
+  const inputs = { endpoints: ends(space), types: [theType] };
   const [planned] = planOrder(bare, inputs).artifacts;
   if (planned?.state !== 'ready') throw new Error('the Order of the bench cannot be planned');
   const made = planned.workflow;
@@ -183,11 +183,11 @@ function ends(space: number): Endpoint[] {
     settledEndpoint(space, 'source', 'PullOnly'),
     settledEndpoint(space, 'destination', 'PushOnly'),
   ];
-  endsOfSpaces.set(space, made as unknown as Endpoint[]);
-  return made as unknown as Endpoint[];
+  endsOfSpaces.set(space, made);
+  return made;
 }
 
-const theType: KubeObject = {
+const theType: ArtifactType = {
   apiVersion: clusterArtifactTypes.apiVersion,
   kind: clusterArtifactTypes.kind,
   metadata: { name: 'oci', uid: uid('type', 0), generation: 1, creationTimestamp: at(0, 0) },
@@ -197,10 +197,10 @@ const theType: KubeObject = {
 /** What all of them refer to: the type, and the two Endpoints of each namespace. */
 export function settledInputs(count: number): KubeObject[] {
   const spaces = Array.from({ length: Math.ceil(count / ordersPerNamespace) }, (_, index) => index);
-  return [theType, ...spaces.flatMap((space) => ends(space) as unknown as KubeObject[])];
+  return [theType, ...spaces.flatMap((space) => ends(space))];
 }
 
-function settledEndpoint(space: number, name: string, usage: string): KubeObject {
+function settledEndpoint(space: number, name: string, usage: 'PullOnly' | 'PushOnly'): Endpoint {
   const { namespace } = names(space * ordersPerNamespace);
   const states = ['Validated', 'Reachable', 'Authenticated', 'Ready'];
   return {

@@ -1,5 +1,6 @@
 import type { Clock } from '#shared/base/async';
 import { Dispatcher } from '../../../functions/watch-bridge/duties/dispatcher.ts';
+import { changeOf } from '../../../functions/watch-bridge/duties/neighbours.ts';
 import { report } from '../measure/report.ts';
 import { settledInputs, settledOrder, settledWorkflow } from './settled.ts';
 
@@ -25,7 +26,8 @@ export async function benchSweep(objects: number): Promise<void> {
   const take = (object: ReturnType<typeof settledOrder>) => {
     const parsed = JSON.parse(JSON.stringify(object));
     const after = dispatcher.keep(parsed);
-    dispatcher.change({ kind: object.kind, after });
+    const change = changeOf(undefined, after);
+    if (change) dispatcher.change(change);
   };
   for (const object of settledInputs(orders)) take(object);
   const before = heap();

@@ -2,12 +2,14 @@ import type { Clock } from '#shared/base/async';
 import type { KubeObject } from '#shared/base/meta';
 import { createLogger } from '#shared/base/telemetry';
 import type { StepEvent } from '#shared/conduit/events';
-import { type Announced, isDue, isDutyKind, type Step, wholeShard } from '#shared/domain';
+import { type Announced, hasDuties, isDue, type Step, wholeShard } from '#shared/domain';
 import { Announcer } from '../../../functions/watch-bridge/delivery/announcer.ts';
 import type { HttpMessage } from '../../../functions/watch-bridge/delivery/delivery.ts';
 import type { Outcome } from '../../../functions/watch-bridge/delivery/queue.ts';
 import type { DueEvent } from '../../../functions/watch-bridge/duties/agenda.ts';
 import { Dispatcher } from '../../../functions/watch-bridge/duties/dispatcher.ts';
+import { changeOf } from '../../../functions/watch-bridge/duties/neighbours.ts';
+import type { Observed } from '../../../functions/watch-bridge/view/kept.ts';
 import type { FakeApi } from '../../../shared/kubernetes/client/testing/fake-api/fake-api.ts';
 
 const observed = [
@@ -25,7 +27,6 @@ const observed = [
 ];
 
 interface Seen {
-  kind: string;
   before: KubeObject | undefined;
   after: KubeObject | undefined;
 }
@@ -59,7 +60,7 @@ export class ModelBridge {
     this.#dispatcher = this.#start(0);
     this.#announcer = this.#startAnnouncer();
     kube.listen(({ object, before, after }) => {
-      this.#watches.get(object.kind)?.push({ kind: object.kind, before, after });
+      this.#watches.get(object.kind)?.push({ before, after });
     });
   }
 
@@ -76,14 +77,12 @@ export class ModelBridge {
   /** What a sweep finds to be due. */
   dueNow(): { object: KubeObject; step: Step; why: string }[] {
     const now = new Date(this.#clock.now());
-    return [...this.#dispatcher.view.objects()]
-      .filter(({ kind }) => isDutyKind(kind))
-      .flatMap((object) =>
-        this.#dispatcher
-          .dutiesOf(object)
-          .filter((duty) => isDue(duty, now))
-          .map(({ step, why }) => ({ object, step, why })),
-      );
+    return [...this.#dispatcher.view.objects()].filter(hasDuties).flatMap((object) =>
+      this.#dispatcher
+        .dutiesOf(object)
+        .filter((duty) => isDue(duty, now))
+        .map(({ step, why }) => ({ object, step, why })),
+    );
   }
 
   /** Drops the events of all duties; those of looks stay. */
@@ -103,7 +102,7 @@ export class ModelBridge {
   /** True if a step of an object is to be done later, or is a look at what nobody may watch. */
   isPlanned(object: KubeObject, step: Step): boolean {
     const seen = this.#dispatcher.view.object(object.metadata.uid ?? '');
-    const found = seen === undefined ? [] : this.#dispatcher.dutiesOf(seen);
+    const found = seen === undefined || !hasDuties(seen) ? [] : this.#dispatcher.dutiesOf(seen);
     return found.some((duty) => duty.step === step);
   }
 
@@ -124,7 +123,7 @@ export class ModelBridge {
     if (kind !== undefined) {
       this.#watches.set(kind, []);
       for (const object of this.#kube.all())
-        if (object.kind === kind) this.#change({ kind, before: undefined, after: object });
+        if (object.kind === kind) this.#change({ before: undefined, after: object });
       if (this.#unlisted.length === 0) {
         this.#announcer.synced();
         void this.#dispatcher.synced();
@@ -137,9 +136,10 @@ export class ModelBridge {
     return true;
   }
 
-  #change({ kind, before, after }: Seen): void {
-    const kept = (object: KubeObject | undefined) => object && this.#dispatcher.keep(object);
-    const change = { kind, before: kept(before), after: kept(after) };
+  #change({ before, after }: Seen): void {
+    const kept = (object: KubeObject | undefined) => object && this.#dispatcher.keep(object as Observed);
+    const change = changeOf(kept(before), kept(after));
+    if (change === undefined) return;
     this.#dispatcher.change(change);
     this.#announcer.change(change);
   }

@@ -67,7 +67,7 @@ async function describe(io: Io, cluster: Cluster, { kind }: Asked, name: string)
 
 async function printObject(
   io: Io,
-  { apiVersion, kind, metadata, spec, status }: KubeObject & Partial<Endpoint>,
+  { apiVersion, kind, metadata, spec, status }: KubeObject & Partial<Pick<Endpoint, 'spec' | 'status'>>,
 ) {
   const { name, namespace, labels, annotations, creationTimestamp } = metadata;
   const shown = {

@@ -105,7 +105,7 @@ async function nextOf(answer: Response, event: string): Promise<{ text: string; 
 }
 
 function rows<T>({ lists }: Change, list: string): T[] {
-  return (lists[list]?.set ?? []) as unknown as T[];
+  return (lists[list]?.set ?? []) as T[];
 }
 
 describe('who gets in', () => {

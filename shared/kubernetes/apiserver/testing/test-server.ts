@@ -231,7 +231,7 @@ export const jsonPatchType = { 'content-type': 'application/json-patch+json' };
 
 /** Reads a watch line by line. */
 export function linesOf(response: Response): AsyncGenerator<{ type: string; object: KubeObject }> {
-  return parseLines(response.body as unknown as AsyncIterable<Uint8Array>);
+  return parseLines(response.body as AsyncIterable<Uint8Array>);
 }
 
 async function* parseLines(

@@ -172,7 +172,7 @@ export async function ended(api: HttpsClient, name: string): Promise<Order> {
     const reply = await api.send('GET', `${path}/${name}`);
     last = reply.text;
     if (reply.code !== 200) continue;
-    const order = reply.body() as unknown as Order;
+    const order = reply.body() as Order;
     const { phase = '', observedGeneration } = order.status ?? {};
     if (observedGeneration === order.metadata.generation && /^(Succeeded|Failed|Cancelled)$/.test(phase))
       return order;

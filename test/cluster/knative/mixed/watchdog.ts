@@ -60,7 +60,7 @@ export async function watchOver(
 /** None where the cluster does not answer in time: the next look finds them. */
 async function podsOf(admin: HttpsClient): Promise<Pod[]> {
   const reply = await admin.send('GET', `/api/v1/namespaces/${arc}/pods`).catch(() => undefined);
-  return reply?.code === 200 ? (reply.body() as unknown as { items: Pod[] }).items : [];
+  return reply?.code === 200 ? (reply.body() as { items: Pod[] }).items : [];
 }
 
 /** What was started again since the first look, in words. */

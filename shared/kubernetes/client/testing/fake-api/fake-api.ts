@@ -167,7 +167,7 @@ export class FakeApi implements Backend {
 }
 
 function bodyOf({ body }: ApiRequest): KubeObject {
-  return body as unknown as KubeObject;
+  return body as KubeObject;
 }
 
 const writing: readonly string[] = ['create', 'update', 'patch', 'delete'];
