@@ -6,12 +6,12 @@ import { create, manifestsOf, readPage } from './testing/pages.ts';
 
 const page = await readPage('docs/fields.md');
 
-/** The manifests of the page, each with the message that the text before it says it is refused with. */
+/** The manifests of the page, each with the message that rejects it according to the text before it. */
 const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(({ 1: text = '', index }) => {
   const before = page.slice(0, index).trimEnd().split('\n\n').at(-1) ?? '';
   const [object] = parseManifests(text, 'docs/fields.md');
   if (object === undefined) throw new Error(`no manifest in ${text}`);
-  return { object, refused: /is refused with `([^`]+)`/.exec(before)?.[1] };
+  return { object, refused: /is rejected with `([^`]+)`/.exec(before)?.[1] };
 });
 const actions = [...page.matchAll(/kubectl create --raw (\S+)/g)].map(([, at = '']) => at);
 

@@ -7,10 +7,10 @@ import { expect, it } from 'vitest';
 const root = path.resolve(import.meta.dirname, '../..');
 const server = 'shared/kubernetes/apiserver/';
 
-/** The files of the table "The way of a request" by stage, relative to the API server. */
+/** The files of the table "Life of a request" by stage, relative to the API server. */
 async function described(): Promise<string[]> {
   const text = await readFile(path.join(root, 'docs/architecture.md'), 'utf8');
-  const section = text.split('## The way of a request')[1]?.split('\n## ')[0] ?? '';
+  const section = text.split('## Life of a request')[1]?.split('\n## ')[0] ?? '';
   const rows = section.split('\n').filter((line) => /^\| \*\*/.test(line));
   return rows.flatMap((row) =>
     [...(row.split('|')[3] ?? '').matchAll(/`([\w/-]+\.ts)`/g)].map(([, file = '']) => file),

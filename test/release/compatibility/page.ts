@@ -1,30 +1,32 @@
-/** What became of a case with one registry as the source and another as the destination. */
+/** The result of one case, with one registry as the source and another as the destination. */
 export interface Outcome {
   tool: string;
   format: string;
-  /** The registry that it was read from and written to. */
+  /** The registry to which the tool wrote. */
   registry: string;
   failure: string | undefined;
 }
 
-/** Where the page is, and how it is written. */
+/** Path of the generated page. */
 export const compatibilityFile = 'docs/compatibility.md';
 
 const introduction = `# Compatibility
 
-What people make with other tools, moved by ARC, and read again by the same tools. This page is written by a test run; do not edit it:
+ARC copies artifacts that other tools created, and the same tools read the copies. A test generates this page; do not edit it:
 
 \`\`\`sh
 REGISTRY_TOOLS=FOLDER ARC_COMPATIBILITY=docs/compatibility.md npx vitest run --project release test/release/compatibility.test.ts
 \`\`\`
 
-A row is one way in which a tool is used. In each column the tool writes into that registry, ARC moves what it finds to the registry of the next column (the last one to
-the first), the digest is compared, and the tool reads what has arrived: every blob, and the signatures and referrers that belong to it.
+Each row is one use of a tool. For each column, the tool writes into that registry, ARC copies the artifact to the
+registry of the next column (from the last to the first), the test compares the digests, and the tool reads the copy:
+every blob, and its signatures and referrers.
 
-In OCI layouts, ARC lists referrers as oras does. regctl has a convention of its own, which ARC reads and does not write: regctl finds the image in such a layout, and not its referrers.
+In OCI layouts, ARC lists referrers as oras does. regctl uses its own convention, which ARC reads but does not write:
+regctl finds the image in such a layout, but not its referrers.
 `;
 
-/** The text of the page, with a column for each registry. */
+/** Returns the text of the page, with a column per registry. */
 export function compatibilityPage(
   outcomes: readonly Outcome[],
   registries: readonly string[],
@@ -41,7 +43,7 @@ export function compatibilityPage(
   );
   const failed = outcomes.filter(({ failure }) => failure !== undefined).length;
   return `${introduction}
-${outcomes.length} combinations were tried, ${failed === 0 ? 'and all of them hold' : `and ${failed} of them do not hold`}.
+${outcomes.length} combinations were tested, ${failed === 0 ? 'and all of them work' : `and ${failed} of them do not work`}.
 
 | tool | format | ${registries.join(' | ')} |
 | --- | --- | ${registries.map(() => '---').join(' | ')} |
@@ -55,7 +57,7 @@ ${versions.map(([name, version]) => `| ${name} | ${version} |`).join('\n')}
 
 const row = (tool: string, format: string) => `| ${tool} | ${format} |`;
 
-/** What is wrong with a page that stands for these cases and registries: rows that are missing, too many, or not whole. */
+/** Returns the defects of a page for these cases and registries: missing, unexpected or incomplete rows. */
 export function pageProblems(
   page: string,
   cases: readonly { tool: string; format: string }[],
@@ -72,7 +74,7 @@ export function pageProblems(
       .map((start) => `no row ${start}`),
     ...found
       .filter((line) => !wanted.some((start) => line.startsWith(start)))
-      .map((line) => `nobody tries ${line}`),
+      .map((line) => `no case for ${line}`),
     ...found
       .filter(
         (line) =>
@@ -81,6 +83,6 @@ export function pageProblems(
             .slice(3, -1)
             .every((cell) => /^ (yes|no: .+) $/.test(cell)),
       )
-      .map((line) => `not whole: ${line}`),
+      .map((line) => `incomplete: ${line}`),
   ];
 }
