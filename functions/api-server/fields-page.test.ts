@@ -11,7 +11,7 @@ const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(({ 1: text = 
   const before = page.slice(0, index).trimEnd().split('\n\n').at(-1) ?? '';
   const [object] = parseManifests(text, 'docs/fields.md');
   if (object === undefined) throw new Error(`no manifest in ${text}`);
-  return { object, refused: /is rejected with `([^`]+)`/.exec(before)?.[1] };
+  return { object, refused: /is rejected with\s`([^`]+)`/.exec(before)?.[1] };
 });
 const actions = [...page.matchAll(/kubectl create --raw (\S+)/g)].map(([, at = '']) => at);
 

@@ -13,7 +13,7 @@ describe('the page about compatibility', () => {
     expect(page).toContain(`${cases.length * names.length} combinations were tested, and all of them work.`);
   });
 
-  it('is not taken for whole where a case, a registry or an outcome is missing', () => {
+  it('is incomplete without a case, a registry or an outcome', () => {
     const outcomes = cases.flatMap(({ tool, format }) =>
       names.map((registry) => ({ tool, format, registry, failure: undefined })),
     );
@@ -23,7 +23,7 @@ describe('the page about compatibility', () => {
     const less = compatibilityPage(outcomes.slice(names.length), names, []);
     expect(pageProblems(less, cases, names)).toEqual([expect.stringMatching(/^no row/)]);
     const part = compatibilityPage(outcomes.slice(1), names, []);
-    expect(pageProblems(part, cases, names)).toEqual([expect.stringMatching(/^not whole/)]);
+    expect(pageProblems(part, cases, names)).toEqual([expect.stringMatching(/^incomplete/)]);
     expect(pageProblems(compatibilityPage(outcomes, names.toReversed(), []), cases, names)).toHaveLength(1);
   });
 });
