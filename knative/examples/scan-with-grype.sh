@@ -1,9 +1,9 @@
 #!/bin/sh
-# /scan of a scanner image with Grype (docs/quarantine.md): a report for each image of the quarantine. An image that cannot be scanned ends it, and the transfer fails.
-# The image has grype and its database in /db (GRYPE_DB_CACHE_DIR); a database that is older than five days is refused by Grype.
+# /scan of a scanner image with Grype (docs/quarantine.md): writes a report for each image of the quarantine. If an image cannot be scanned, the script and the transfer fail.
+# The image has grype and its database in /db (GRYPE_DB_CACHE_DIR); Grype rejects a database that is older than five days.
 set -eu
 export GRYPE_DB_CACHE_DIR="${GRYPE_DB_CACHE_DIR:-/db}" GRYPE_DB_AUTO_UPDATE=false GRYPE_CHECK_FOR_APP_UPDATE=false
-# What Grype unpacks must not be written anywhere else.
+# Grype may unpack images only here.
 export TMPDIR="${TMPDIR:-/tmp/arc}" HOME="${TMPDIR:-/tmp/arc}"
 reports="${ARC_REPORTS_DIR:-/var/lib/arc/reports}"
 for image in "${ARC_QUARANTINE_DIR:-/var/lib/arc/quarantine}"/images/*/; do

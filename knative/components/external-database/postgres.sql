@@ -1,5 +1,5 @@
--- kine takes the revision of a write from a sequence: of two writes at once, the one with the earlier revision may become visible
--- last, and who lists or begins to watch in between never hears of it. Here one write commits after the other.
+-- kine takes the revision of a write from a sequence: of two concurrent writes, the one with the lower revision may become visible
+-- last, and a client that lists or starts a watch in between misses it. This trigger serializes commits.
 -- The table is that of kine 0.17; kine adds its indexes.
 CREATE TABLE IF NOT EXISTS kine (
   id BIGSERIAL PRIMARY KEY,
