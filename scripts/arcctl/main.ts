@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-/** `arcctl`, and `kubectl arc`: looks at Orders and drives them. docs/arcctl.md */
+/** `arcctl`, and `kubectl arc`: shows and manages Orders. docs/arcctl.md */
 import { requireNode } from './core/node-version.ts';
 
 requireNode();
-// Loaded after the check: an older Node would stop at its first line with less to say.
+// Imported after the check: an older Node would fail with a syntax error instead of a message.
 const { main } = await import('./program.ts');
 await main(process.argv);

@@ -27,7 +27,7 @@ import { describeFailure, exitCodes } from './core/failure.ts';
 import { type Io, processIo } from './core/io.ts';
 import { collected } from './core/options.ts';
 
-/** The whole command line: what --help shows, what completion offers, what docs/arcctl.md lists. */
+/** Returns the whole command line: the source of --help, of the completion, and of docs/arcctl.md. */
 export function createProgram(io: Io, name = 'arcctl'): Command {
   const program = new Command(name)
     .description('Look at Orders of ARC, the Artifact Conduit, and drive them.')
@@ -72,7 +72,7 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
   return program;
 }
 
-/** A command, and what is below it, under another: it prints and ends as that one does. */
+/** Makes a command and its subcommands inherit output and exit behaviour from the parent. */
 function inherit(parent: Command, command: Command, parentName: string): void {
   const name = `${parentName} ${command.name()}`;
   command.copyInheritedSettings(parent).showHelpAfterError(helpHint(name));
@@ -84,11 +84,11 @@ function helpHint(name: string): string {
   return `Run "${name} --help" for what there is.`;
 }
 
-/** Runs a command line and ends the process with its exit code. */
+/** Runs a command line and exits with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   const io = processIo();
   const exitCode = await run(io, argv);
-  // What is written to a pipe may still be on its way.
+  // Writes to a pipe may still be pending.
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))),
   );
@@ -104,7 +104,7 @@ async function run(io: Io, argv: readonly string[]): Promise<number> {
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.ok;
   } catch (caught) {
     if (io.signal.aborted) return exitCodes.interrupted;
-    // Commander has printed its message, or the help that was asked for.
+    // Commander has printed its message, or the requested help.
     if (caught instanceof CommanderError) return caught.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     const { exitCode, message } = describeFailure(caught);
     if (message !== '') io.note(`Error: ${message}`);
@@ -112,7 +112,7 @@ async function run(io: Io, argv: readonly string[]): Promise<number> {
   }
 }
 
-/** kubectl runs a plugin as `kubectl-arc`, and people know it as `kubectl arc`. */
+/** kubectl runs a plugin as `kubectl-arc`; users call it `kubectl arc`. */
 function programName(script = ''): string {
   return path.basename(script).startsWith('kubectl-') ? 'kubectl arc' : 'arcctl';
 }

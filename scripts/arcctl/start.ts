@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the bundled arcctl that stands beside this file, with the compiled code that the start before has left in the cache folder of
- * the user: that is a third of the time to its first output. Where nothing can be kept it starts without.
+ * Starts the bundled arcctl beside this file with compiled code from the user's cache folder, which reduces the time to the first output to a
+ * third. Without a usable cache folder it starts without the cache.
  */
 import module from 'node:module';
 import os from 'node:os';
@@ -10,10 +10,10 @@ import { requireNode } from './core/node-version.ts';
 
 requireNode();
 try {
-  // Not in the folder for temporary files, Node's default: others can write there, and what is kept is run.
+  // Not Node's default, the temporary folder: other users can write there, and cached code is executed.
   const folder = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
   module.enableCompileCache?.(path.join(folder, 'arcctl'));
 } catch {
-  // Nobody has this uid, and so no home.
+  // This uid has no user entry, and so no home.
 }
 await import(new URL('./arcctl.mjs', import.meta.url).href);

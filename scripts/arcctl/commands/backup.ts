@@ -15,7 +15,7 @@ import { startRestorer, startServer, stopServer } from '../restore/stopped-serve
 
 const program = ['node', '/app/api-server.mjs'];
 
-/** `arcctl backup`: all objects of ARC, as they were at one moment, in a file of this machine. */
+/** `arcctl backup`: saves a consistent snapshot of all ARC objects to a local file. */
 export function backupCommand(io: Io): Command {
   return new Command('backup')
     .description('Save all Orders, ArtifactWorkflows, Endpoints and types of ARC, with their status')
@@ -42,7 +42,7 @@ interface RestoreOptions {
   yes?: boolean;
 }
 
-/** `arcctl restore`: the API is away meanwhile; what runs goes on. */
+/** `arcctl restore`: replaces all ARC objects; the API is unavailable meanwhile, running Workflows continue. */
 export function restoreCommand(io: Io): Command {
   return new Command('restore')
     .description(
@@ -74,7 +74,7 @@ async function confirm(io: Io, what: string): Promise<void> {
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failure(exitCodes.no, 'nothing was done');
 }
 
-/** A whole backup, checked. */
+/** Reads and verifies a whole backup file. */
 async function backupIn(file: string): Promise<Backup> {
   const unzipped = createReadStream(file).on('error', (error) => gunzip.destroy(error));
   const gunzip = createGunzip();
@@ -84,7 +84,7 @@ async function backupIn(file: string): Promise<Backup> {
   });
 }
 
-/** From the stop of the API to its start. Safe to repeat; where it fails in between, the API stays stopped and the message says so. */
+/** Stops the API, restores, and starts the API. Safe to repeat; after a failure the API stays stopped, and the message says so. */
 async function replace(
   io: Io,
   options: GlobalOptions,

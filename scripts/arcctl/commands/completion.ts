@@ -12,7 +12,7 @@ import { parseStatusTable } from '../model/status-table.ts';
 
 const shells = Object.keys(completionScripts) as (keyof typeof completionScripts)[];
 
-/** `arcctl completion`: the script that a shell loads. It runs `arcctl complete -- WORDS` with each TAB. */
+/** `arcctl completion`: prints the script for a shell, which runs `arcctl complete -- WORDS` on TAB. */
 export function completionCommand(io: Io): Command {
   return new Command('completion')
     .description('Print what makes a shell complete arcctl: source <(arcctl completion bash)')
@@ -20,13 +20,13 @@ export function completionCommand(io: Io): Command {
     .action((shell: keyof typeof completionScripts) => io.write(completionScripts[shell]));
 }
 
-/** As kubectl's completion: a person waits for the answer, and has something to type meanwhile. */
+/** As in kubectl's completion: the user waits for the response. */
 const usualTimeoutMs = 5_000;
 const mostNames = 500;
 
 type Word = readonly [word: string, meaning: string];
 
-/** Answers `arcctl complete -- WORDS`, as `completionScripts` and kubectl read it. */
+/** Prints the candidates for `arcctl complete -- WORDS`, in the format of `completionScripts` and kubectl. */
 export async function complete(
   io: Io,
   program: Command,
@@ -44,7 +44,7 @@ export async function complete(
   io.line(`:${wanted.sources.includes('files') ? 0 : isOpen ? 6 : 4}`);
 }
 
-/** Tabs and line breaks would end it. */
+/** Returns the first sentence without tabs and line breaks, which separate candidates. */
 function firstSentence(text: string): string {
   return (text.split(/[;:\n]/, 1)[0] ?? '').replace(/\s+/g, ' ');
 }
@@ -115,7 +115,7 @@ async function namesOf(source: Asked, { begin, args }: Wanted, asking: Asking): 
       }
     }
   } catch {
-    // No cluster, no right, no time, or a line that is not finished: then there is nothing to offer.
+    // No cluster, no permission, a timeout or an incomplete command line: no candidates.
     return [];
   }
 }

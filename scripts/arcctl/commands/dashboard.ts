@@ -10,7 +10,7 @@ interface DashboardOptions {
   open?: boolean;
 }
 
-/** `arcctl dashboard`: Orders and Endpoints in a browser, with the rights of whoever starts it, until Ctrl-C. */
+/** `arcctl dashboard`: serves the console with the permissions of the current user, until Ctrl-C. */
 export function dashboardCommand(io: Io): Command {
   return new Command('dashboard')
     .description('Serve Orders, their artifacts and Endpoints to your browser, on this machine only')
@@ -37,7 +37,7 @@ export function dashboardCommand(io: Io): Command {
     });
 }
 
-/** Undefined where all namespaces may be read; else that of the context. */
+/** Returns undefined if the user may read all namespaces, else the namespace of the context. */
 async function readableNamespace(
   { api, namespace }: Cluster,
   signal: AbortSignal,

@@ -15,7 +15,7 @@ interface DoctorOptions {
 
 const styles = { ok: 'green', bad: 'red', warn: 'yellow', unknown: 'dim' } as const;
 
-/** `arcctl doctor`: whether the cluster, and one namespace, are ready for Orders; each finding with the command that mends it. */
+/** `arcctl doctor`: checks whether the cluster and one namespace are ready for Orders; each finding comes with a fix. */
 export function doctorCommand(io: Io): Command {
   return new Command('doctor')
     .description(
@@ -29,7 +29,7 @@ export function doctorCommand(io: Io): Command {
       for (const check of [...clusterChecks, ...namespaceChecks]) {
         const found = await checked(io, check, cluster);
         findings.push(...found);
-        // The first check is whether there is a cluster: without one the others say the same again.
+        // The first check is whether the cluster is reachable: if not, the others would fail in the same way.
         if (findings.length === found.length && found.some(({ state }) => state === 'bad')) break;
       }
       if (format === 'json' || format === 'yaml') await printValue(io, format, findings);

@@ -15,7 +15,7 @@ interface AddOptions {
   output?: string;
 }
 
-/** `arcctl tenant add`: applies what knative/tenant holds to a namespace, which gives it to ARC. */
+/** `arcctl tenant add`: applies knative/tenant, which makes a namespace a tenant of ARC. */
 export function tenantCommand(io: Io): Command {
   const add = new Command('add')
     .description('Give a namespace to ARC: its functions may work there, and its Workflows have an account')

@@ -18,11 +18,11 @@ interface Versions {
   node: string;
   server?: string;
   kubernetes?: string;
-  /** The version of ARC's API that the cluster serves; absent where it serves none. */
+  /** The version of ARC's API that the cluster serves; absent if it serves none. */
   api?: string;
 }
 
-/** `arcctl version`: of this program, the cluster, and ARC's API in it. */
+/** `arcctl version`: prints the versions of this program, of the cluster, and of ARC's API. */
 export function versionCommand(io: Io): Command {
   return new Command('version')
     .description('Print the versions of arcctl, the cluster and its ARC API')

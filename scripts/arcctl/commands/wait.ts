@@ -19,7 +19,7 @@ interface WaitOptions {
   all?: boolean;
 }
 
-/** `arcctl wait`: until objects are what is asked for; at once when an Order has ended otherwise, for no time would change that. */
+/** `arcctl wait`: waits until objects reach a goal; fails immediately when an Order has ended otherwise. */
 export function waitCommand(io: Io): Command {
   return new Command('wait')
     .description('Wait until Orders, or other objects, have a phase or a condition, or are gone')
@@ -69,7 +69,7 @@ async function wait(io: Io, cluster: Cluster, request: Request): Promise<void> {
       });
       if (open.length === 0) return;
     }
-    // Without any time it has looked once.
+    // A timeout of zero checks once.
     if (performance.now() >= deadline && (seen.synced || timeoutMs > 0))
       throw tooLate(open ?? names, request, cluster);
   }

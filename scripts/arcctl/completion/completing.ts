@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** Where the values of an argument or option come from. */
+/** Source of the values of an argument or option. */
 export type Source =
   | 'orders'
   | 'kinds'
@@ -16,15 +16,15 @@ export type Source =
   | 'files'
   | 'nothing';
 
-/** What is to be offered at the end of a command line. */
+/** The candidates to offer at the end of a command line. */
 export interface Wanted {
-  /** What the offered words begin with; `--output=` stands before it where the value is written so. */
+  /** Prefix of the candidates; with `--output=` syntax, `lead` precedes the value. */
   begin: string;
   lead: string;
-  /** Words that are known without asking anybody, with what they mean. */
+  /** Static candidates, with descriptions. */
   words: readonly (readonly [word: string, meaning: string])[];
   sources: readonly Source[];
-  /** Arguments of the command before the last word, and its options: whose names are asked for. */
+  /** Arguments of the command before the last word, and its options: they select the names to offer. */
   args: readonly string[];
 }
 
@@ -48,7 +48,7 @@ const sourcesOfArgument: Record<string, readonly Source[]> = {
   command: ['commands'],
 };
 
-/** Reads the words of a line, the last of which is unfinished: which command they call, and what may stand at the end. */
+/** Parses the words of a command line, the last of which is incomplete, and returns the possible completions. */
 export function wantedAt(program: Command, line: readonly string[]): Wanted {
   const last = line.at(-1) ?? '';
   const { command, args, open } = walked(program, line.slice(0, -1));

@@ -1,9 +1,9 @@
 /**
- * What a shell loads. Each runs `arcctl complete -- WORDS` with TAB: a line for each candidate, its meaning behind a tab, and at last `:N` as
- * cobra has it, which kubectl reads of its plugins as well: 0 files, 4 nothing else, 2 more no blank behind the word.
+ * Completion scripts for the shells. Each runs `arcctl complete -- WORDS` on TAB. The output has a line per candidate, with its description after
+ * a tab, and ends with `:N` as in cobra, which kubectl also reads from its plugins: 0 files, 4 no files, 2 no trailing space.
  */
 export const completionScripts = {
-  // Bash splits words at = and :, and replaces only what is behind the last of them.
+  // Bash splits words at = and :, and replaces only the part after the last of them.
   bash: `_arcctl() {
   local line words last lead directive=4 candidate
   read -ra words <<< "\${COMP_LINE:0:COMP_POINT}"

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { isRecord } from '#shared/base/meta';
 
-/** Returns the names of the contexts in the kubeconfigs that kubectl would read; of files that cannot be read, none. */
+/** Returns the context names in the kubeconfigs that kubectl would read; unreadable files are skipped. */
 export async function contextNames(env: NodeJS.ProcessEnv, chosen: string | undefined): Promise<string[]> {
   const usual = env.KUBECONFIG || path.join(env.HOME ?? os.homedir(), '.kube', 'config');
   const files = chosen === undefined ? usual.split(path.delimiter) : [chosen];

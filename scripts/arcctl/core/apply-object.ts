@@ -4,7 +4,7 @@ import { type Kind, objectPath, query } from '#shared/kubernetes/client';
 import type { Io } from './io.ts';
 import type { Cluster } from './session.ts';
 
-/** Server-side apply, as `kubectl apply --server-side` does it. Resolves with the object as it is stored, or would be. */
+/** Applies an object server-side, like `kubectl apply --server-side`. Resolves with the stored object, or the result of the dry run. */
 export async function applyObject(
   io: Io,
   cluster: Pick<Cluster, 'transport' | 'namespace'>,
@@ -29,7 +29,7 @@ export async function applyObject(
   throw new ArcError('InternalError', 'the server did not answer with an object');
 }
 
-/** The kind of an object, as the cluster serves it. Rejects with NotFound where it does not. */
+/** Returns the kind of an object, as the cluster serves it. Rejects with NotFound if the cluster does not serve it. */
 async function kindOfObject(
   io: Io,
   { transport }: Pick<Cluster, 'transport'>,

@@ -1,7 +1,7 @@
-/** Returns the known word that a mistyped one most likely stands for; undefined where none is near. Compared without regard to case. */
+/** Returns the known word that is most similar to a mistyped one, case-insensitively; undefined if none is similar. */
 export function closest(word: string, known: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase().slice(0, longest);
-  // A third of the letters may be wrong, one letter of a short word.
+  // A third of the letters may differ, one letter of a short word.
   let most = Math.max(1, Math.floor(wanted.length / 3));
   let found: string | undefined;
   for (const each of known) {
@@ -13,10 +13,10 @@ export function closest(word: string, known: Iterable<string>): string | undefin
   return found;
 }
 
-/** Longer words are compared by their beginning: the work grows with the square of the length. */
+/** Compares only the beginning of long words: the cost is quadratic in the length. */
 const longest = 100;
 
-/** Letters to insert, remove, replace or swap with their neighbour (optimal string alignment). */
+/** Returns the number of insertions, deletions, replacements and swaps of adjacent letters (optimal string alignment). */
 function distance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i++) {

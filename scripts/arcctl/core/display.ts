@@ -2,23 +2,23 @@ import { printable } from '#shared/base/errors';
 import { parseProgress } from '#shared/domain';
 import { cutTo, padTo, widthOf } from './width.ts';
 
-/** What the display shows of one artifact. */
+/** The row of one artifact. */
 export interface Row {
   name: string;
   phase: string;
-  /** `n/m` bytes, or nothing known yet. */
+  /** `n/m` bytes; undefined while unknown. */
   progress: string | undefined;
   message: string | undefined;
-  /** How fast it moves and how long it will take, if that is known. */
+  /** Rate and remaining time, if known. */
   pace?: string | undefined;
 }
 
 export interface Display {
-  /** `total`: of all rows together, always shown below them. */
+  /** `total`: the sum of all rows, always shown below them. */
   show(rows: readonly Row[], total?: Row): void;
 }
 
-/** Where a display draws. */
+/** The output of a display. */
 export interface Screen {
   write(text: string): void;
   isTerminal: boolean;
@@ -31,7 +31,7 @@ export function screenOf(stream: NodeJS.WriteStream): Screen {
   return {
     write: (text) => void stream.write(text),
     isTerminal: stream.isTTY === true,
-    // A terminal without a size has 0.
+    // A terminal without a size reports 0.
     columns: () => stream.columns || 100,
     height: () => stream.rows || 25,
   };
@@ -39,7 +39,7 @@ export function screenOf(stream: NodeJS.WriteStream): Screen {
 
 const barWidth = 30;
 
-/** Bars that redraw themselves on a terminal; one line per change where the output is a file or a pipe. */
+/** Creates a display: progress bars that are redrawn on a terminal, one line per change elsewhere. */
 export function createDisplay(screen: Screen): Display {
   return screen.isTerminal ? bars(screen) : lines(screen);
 }
@@ -53,7 +53,7 @@ function bars(screen: Screen): Display {
       const texts = shown.map((row) => barOf(row, screen.columns(), width));
       if (hidden !== '') texts.push(cutTo(`  ${hidden}`, screen.columns() - 1));
       if (total) texts.push(barOf(total, screen.columns(), width));
-      // In one write, so that nobody sees half of it; what was drawn below ends.
+      // A single write avoids flicker; the escape codes overwrite the previous frame.
       const up = drawn > 0 ? `\u001b[${drawn}A` : '';
       screen.write(`${up}${texts.map((text) => `\u001b[2K${text}\n`).join('')}\u001b[J`);
       drawn = texts.length;
@@ -75,7 +75,7 @@ function lines(screen: Screen): Display {
   };
 }
 
-/** What a terminal of that many lines has room for: what moves first, then what went wrong, then the rest; in the order of the rows. */
+/** Selects the rows that fit into `room` lines, in their order: running ones first, then failed ones, then the rest. */
 export function fitting(rows: readonly Row[], room: number): { shown: readonly Row[]; hidden: string } {
   if (rows.length <= room) return { shown: rows, hidden: '' };
   const rank = ({ phase }: Row) => (phase === 'Running' ? 0 : phase === 'Succeeded' ? 2 : 1);
@@ -88,7 +88,7 @@ export function fitting(rows: readonly Row[], room: number): { shown: readonly R
   return { shown: rows.filter((row) => chosen.has(row)), hidden: `and ${counts}` };
 }
 
-/** One line: name, bar, percent, phase, and as much of the rest as the terminal is wide. */
+/** Formats one line: name, bar, percent, phase, and as much of the rest as fits. */
 export function barOf(row: Row, columns = 100, nameWidth = 12): string {
   const share = row.phase === 'Succeeded' ? 1 : shareOf(row.progress);
   const filled = Math.round(share * barWidth);

@@ -6,22 +6,22 @@ import type { Io } from './io.ts';
 import { readManifests } from './manifests.ts';
 import type { Cluster } from './session.ts';
 
-/** An Order as a file has it, as the cluster has it, and as the cluster would have it. */
+/** An Order as in its file, as in the cluster, and as the cluster would store it. */
 export interface DryRun {
-  /** Where it stands. */
+  /** The file. */
   file: string;
   live: Order | undefined;
-  /** Checked and completed by the API server, which stored nothing. */
+  /** Validated and defaulted by the API server in a dry run. */
   next: Order;
 }
 
-/** An Order of a file. */
+/** An Order from a file. */
 export interface Given {
   file: string;
   order: Order;
 }
 
-/** The Orders of files. Other objects in them are passed over. */
+/** Reads the Orders in files and ignores other objects. */
 export async function ordersIn(files: readonly string[]): Promise<Given[]> {
   const found: Given[] = [];
   for (const file of files)
@@ -30,14 +30,14 @@ export async function ordersIn(files: readonly string[]): Promise<Given[]> {
   return found;
 }
 
-/** Orders, each with what the API server makes of it. */
+/** Sends Orders to the API server in a dry run. */
 export async function dryRunAll(io: Io, cluster: Cluster, given: readonly Given[]): Promise<DryRun[]> {
   const results: DryRun[] = [];
   for (const each of given) results.push(await writeOrder(io, cluster, each, true));
   return results;
 }
 
-/** Writes an Order as its file has it; `dryRun`: the API server checks and completes it, and stores nothing. */
+/** Writes an Order from a file; with `dryRun` the API server validates and defaults it, but stores nothing. */
 export async function writeOrder(
   io: Io,
   { api, transport, namespace: chosen }: Cluster,
@@ -70,7 +70,7 @@ export async function writeOrder(
   return { file, live, next: answer };
 }
 
-/** As `kubectl apply` would leave it: the file decides the spec, and adds labels and annotations. */
+/** Merges like `kubectl apply`: the file replaces the spec, and adds labels and annotations. */
 function replacing(live: Order, wanted: Order): Order {
   const labels = { ...live.metadata.labels, ...wanted.metadata.labels };
   const annotations = { ...live.metadata.annotations, ...wanted.metadata.annotations };

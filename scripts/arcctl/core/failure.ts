@@ -1,23 +1,23 @@
 import { ArcError, printableLines } from '#shared/base/errors';
 
-/** What the exit codes mean; docs/arcctl.md has the table. */
+/** Exit codes; docs/arcctl.md has the table. */
 export const exitCodes = {
   ok: 0,
-  /** The answer is no: it ended badly, it is not there, there are differences or findings. */
+  /** Negative result: not found, failed, differences or findings. */
   no: 1,
   usage: 2,
-  /** There is no cluster: no kubeconfig, no connection, or the credentials are refused. */
+  /** Cluster not reachable: no kubeconfig, no connection, or rejected credentials. */
   unreachable: 3,
-  /** `--timeout` or `--request-timeout` is over. */
+  /** `--timeout` or `--request-timeout` exceeded. */
   timeout: 4,
-  /** The API refuses the request: a missing right, an invalid object, a conflict. */
+  /** The API rejected the request: missing permission, invalid object, conflict. */
   refused: 5,
   interrupted: 130,
-  /** The reader of the output has gone, as with `| head`; what SIGPIPE would give. */
+  /** The output was closed, as by `| head`; the exit code of SIGPIPE. */
   pipe: 141,
 } as const;
 
-/** Ends a command with an exit code and, unless the output has said all, a message that names the next step. */
+/** Ends a command with an exit code and, unless the output is sufficient, a message that names the next step. */
 export class Failure extends Error {
   readonly exitCode: number;
 
@@ -27,12 +27,12 @@ export class Failure extends Error {
   }
 }
 
-/** Wrong usage: the command line cannot be followed as it is. */
+/** Returns the failure for an invalid command line. */
 export function usage(message: string): Failure {
   return new Failure(exitCodes.usage, message);
 }
 
-/** What to print for a caught failure, and the exit code. */
+/** Returns the message and the exit code of a caught failure. */
 export function describeFailure(caught: unknown): { exitCode: number; message: string } {
   if (caught instanceof Failure) return { exitCode: caught.exitCode, message: caught.message };
   const error = ArcError.from(caught);
@@ -62,7 +62,7 @@ function notFound({ message, details }: ArcError): string {
   return `${message}\nDoes this cluster have ARC? Look with "arcctl doctor".`;
 }
 
-/** The message of a Status often has its causes in it already. */
+/** Appends causes, unless the message of the Status already contains them. */
 function withCauses({ message, details }: ArcError): string {
   const causes = (details?.causes ?? []).filter((cause) => !message.includes(cause.message));
   const lines = causes.map(

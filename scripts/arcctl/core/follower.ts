@@ -9,14 +9,14 @@ import {
   type Selection,
 } from '#shared/kubernetes/client';
 
-/** The objects of one kind, as they are now. */
+/** The current objects of one kind. */
 export interface Followed<T> {
   values(): T[];
-  /** True from the first complete list on. */
+  /** True after the first complete list. */
   readonly synced: boolean;
 }
 
-/** Follows kinds of objects until it is disposed. */
+/** Watches kinds of objects until it is disposed. */
 export interface Follower extends AsyncDisposable {
   follow<T extends KubeObject>(
     kind: Kind<T>,
@@ -24,16 +24,16 @@ export interface Follower extends AsyncDisposable {
     onChange?: (change: Change<T>) => void,
   ): Followed<T>;
   /**
-   * Resolves with the next change, not before `leastMs` and at the latest after `mostMs`. False once Ctrl-C was pressed. Rejects with what the
-   * API refuses, and where it was never reached: that is not tried again, as a lost connection is.
+   * Resolves with the next change, not before `leastMs` and not after `mostMs`. Resolves with false after Ctrl-C. Rejects with an error of the
+   * API, or if the API was never reached; a lost connection is retried instead.
    */
   changed(leastMs: number, mostMs?: number): Promise<boolean>;
 }
 
-/** A timer cannot be much longer, and a needless picture a day costs nothing. */
+/** Timers are limited to about this length; one redundant frame per day is harmless. */
 const aDayMs = 24 * 3600_000;
 
-/** @param tell is given a word for people when the connection is lost for the first time */
+/** @param tell receives a message for people when the connection is lost for the first time */
 export function createFollower(api: KubeClient, outer: AbortSignal, tell: (text: string) => void): Follower {
   const ending = new AbortController();
   const signal = AbortSignal.any([outer, ending.signal]);
@@ -63,7 +63,7 @@ export function createFollower(api: KubeClient, outer: AbortSignal, tell: (text:
           onSync: () => news.abort(),
           onFailure(error) {
             if (ArcError.is(error, 'TooManyRequests', 'Expired')) return;
-            // What has never answered is not lost: it may be the wrong address.
+            // An API that has never responded may have a wrong address: do not retry.
             if (ArcError.is(error, 'ServiceUnavailable', 'Timeout') && loop.synced) return lost(error);
             failure ??= error;
             ending.abort();

@@ -6,28 +6,28 @@ import { exitCodes } from './failure.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** The terminal, or the pipe, that a command speaks to. */
+/** The input and output of a command. */
 export interface Io extends Screen {
-  /** For results. */
+  /** Prints a result line to stdout. */
   line(text?: string): void;
-  /** For everything else: warnings, what to do next. */
+  /** Prints other messages to stderr: warnings, next steps. */
   note(text: string): void;
-  /** Colours where the output is a terminal and NO_COLOR is not set. */
+  /** Applies colours if the output is a terminal and NO_COLOR is not set. */
   style(style: Style, text: string): string;
-  /** A person can be asked. */
+  /** True if a person can answer prompts. */
   isInteractive: boolean;
-  /** Asks a person, and resolves with the line that is typed. Rejects when the signal is aborted. */
+  /** Prompts, and resolves with the typed line. Rejects when the signal is aborted. */
   ask(question: string): Promise<string>;
   env: NodeJS.ProcessEnv;
   /** Aborted by Ctrl-C and SIGTERM. */
   signal: AbortSignal;
 }
 
-/** The standard streams of this process. A reader that has gone ends the process without a word, as SIGPIPE would. */
+/** Returns the standard streams of this process. A closed stdout ends the process silently, like SIGPIPE. */
 export function processIo(): Io {
   const { stdout, stderr, env } = process;
   const interrupt = new AbortController();
-  // Once: the second Ctrl-C ends a command that does not end by itself.
+  // Once: a second Ctrl-C kills a command that hangs.
   process.once('SIGINT', () => interrupt.abort()).once('SIGTERM', () => interrupt.abort());
   for (const stream of [stdout, stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -37,16 +37,16 @@ export function processIo(): Io {
   return {
     ...screenOf(stdout),
     line: (text = '') => void stdout.write(`${text}\n`),
-    // Names and messages of others are in it, and no colours of ours.
+    // The text contains names and messages from others, and no colours of our own.
     note: (text) => void stderr.write(`${printableLines(text)}\n`),
     style: (style, text) => styleText(style, text, { stream: stdout }),
-    // Asked late: Node opens the standard input when it is looked at.
+    // Created lazily: Node opens stdin on first access.
     get isInteractive() {
       return process.stdin.isTTY === true && stderr.isTTY === true;
     },
     async ask(question) {
       const lines = createInterface({ input: process.stdin, output: stderr });
-      // At Ctrl-C the terminal tells readline, and not the process.
+      // On Ctrl-C the terminal notifies readline, not the process.
       lines.once('SIGINT', () => interrupt.abort());
       try {
         return await lines.question(printableLines(question), { signal: interrupt.signal });

@@ -9,12 +9,12 @@ export interface LogOptions {
   tailLines?: number;
 }
 
-/** A line of a log that is longer is shown in parts. */
+/** Longer log lines are split. */
 const longestLine = 64 * 1024;
 
 /**
- * The lines of a pod's log, while they are written where `follow` is set. Rejects with what the API answers. `opened` is called when it has
- * begun to answer, before the first line.
+ * Yields the lines of a pod's log; with `follow`, as they are written. Rejects with the error of the API. `opened` is called when the response
+ * has started, before the first line.
  */
 export async function* logLines(
   { transport, namespace }: Pick<Cluster, 'transport' | 'namespace'>,
@@ -29,7 +29,7 @@ export async function* logLines(
   try {
     const answer = await transport.open(request, deadline);
     opened?.();
-    // What is followed may be silent for long.
+    // A followed log may be silent for a long time.
     if (options.follow) deadline.restart(Number.POSITIVE_INFINITY);
     yield* linesOf(answer.body ?? [], longestLine);
   } catch (caught) {
@@ -39,7 +39,7 @@ export async function* logLines(
   }
 }
 
-/** Splits text at line breaks, and where a line is longer than `limit` characters. What is not UTF-8 becomes U+FFFD. */
+/** Splits text at line breaks, and lines after `limit` characters. Invalid UTF-8 becomes U+FFFD. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, limit: number) {
   const decoder = new TextDecoder();
   let rest = '';

@@ -4,10 +4,10 @@ import { isRecord, type KubeObject } from '#shared/base/meta';
 import type { Order } from '#shared/domain';
 import { usage } from './failure.ts';
 
-/** More is no manifest that a person wrote, and an API server takes 3 MiB at most. */
+/** Larger files are not manifests: an API server accepts at most 3 MiB. */
 const mostBytes = 8 * 1024 * 1024;
 
-/** The objects in a file, `-` for the standard input. Throws wrong usage, which names the file. */
+/** Reads the objects in a file, `-` for stdin. Throws a usage error that names the file. */
 export async function readManifests(file: string): Promise<KubeObject[]> {
   const stream = file === '-' ? process.stdin : createReadStream(file);
   const chunks: Buffer[] = [];
@@ -26,7 +26,7 @@ export async function readManifests(file: string): Promise<KubeObject[]> {
   return parseManifests(Buffer.concat(chunks).toString('utf8'), file);
 }
 
-/** The objects of a YAML or JSON text of one or more documents, those of a List one by one. */
+/** Parses YAML or JSON with one or more documents; a List yields its items. */
 export async function parseManifests(text: string, where: string): Promise<KubeObject[]> {
   const { parseAllDocuments } = await import('yaml');
   const values = parseAllDocuments(text).map((document) => {
@@ -45,7 +45,7 @@ export async function parseManifests(text: string, where: string): Promise<KubeO
     });
 }
 
-/** An alias is followed only here: one that leads nowhere, or to very much, is a fault of the file as well. */
+/** Resolves aliases: an unresolved or exponentially large alias is an error of the file as well. */
 function resolved(document: Document, where: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
@@ -60,7 +60,7 @@ function isObject(value: unknown): value is KubeObject {
   return typeof apiVersion === 'string' && typeof kind === 'string' && typeof metadata.name === 'string';
 }
 
-/** What a person writes of an Order: without its status and what the server keeps. */
+/** Returns the user-written part of an Order: without status and server-managed metadata. */
 export function ownPart({ apiVersion, kind, metadata, spec }: Order): object {
   const { name, namespace, labels, annotations } = metadata;
   const filled = (map: Record<string, string> | undefined) => map && Object.keys(map).length > 0;

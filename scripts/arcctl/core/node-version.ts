@@ -1,4 +1,4 @@
-/** Ends the process, with what it needs, under a Node that cannot run arcctl. */
+/** Exits with a message under a Node version that cannot run arcctl. */
 export function requireNode(): void {
   const [major = 0] = process.versions.node.split('.').map(Number);
   if (major >= 22) return;

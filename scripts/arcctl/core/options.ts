@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { formats } from './print.ts';
 
-/** Options that several commands have, spelled as kubectl spells them. */
+/** Options shared by several commands, named as in kubectl. */
 
 export function outputOption(choices: readonly string[] = formats): Option {
   return new Option('-o, --output <format>', 'output format').choices(choices);
@@ -27,7 +27,7 @@ export function dryRunOption(): Option {
   return new Option('--dry-run', 'let the API server check it, and store nothing');
 }
 
-/** Files with Orders, as many as are given. */
+/** Files with Orders; repeatable. */
 export function filenameOption(): Option {
   return new Option(
     '-f, --filename <file>',
@@ -37,7 +37,7 @@ export function filenameOption(): Option {
     .makeOptionMandatory();
 }
 
-/** For options that may be given more than once. */
+/** Collects the values of a repeatable option. */
 export function collected(value: string, before: string[] = []): string[] {
   return [...before, value];
 }

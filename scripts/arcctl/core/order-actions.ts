@@ -3,18 +3,18 @@ import { artifactWorkflows, orders } from '#shared/domain';
 import { type Key, type Kind, objectPath } from '#shared/kubernetes/client';
 import type { Cluster } from './session.ts';
 
-/** What people do with an Order, or with one of its artifacts. */
+/** A user's action on an Order, or on one of its artifacts. */
 export interface OrderAction {
   name: string;
   description: string;
-  /** What is said after the name of the object. */
+  /** Printed after the name of the object. */
   done: string;
   kinds: readonly Kind[];
-  /** All Orders of a namespace are acted on only after a question: what was done to them cannot be taken back. */
+  /** True if acting on all Orders of a namespace needs confirmation, because it cannot be undone. */
   asksForAll: boolean;
-  /** Why there was nothing to do, given what the API answered; undefined where there was. */
+  /** Why the response shows that there was nothing to do; undefined otherwise. */
   unneeded?(answer: unknown): string | undefined;
-  /** Rejects with what the API answers. */
+  /** Sends the request. Rejects with the error of the API. */
   act(
     cluster: Pick<Cluster, 'api' | 'transport'>,
     kind: Kind,
@@ -25,7 +25,7 @@ export interface OrderAction {
 
 const both = [orders, artifactWorkflows];
 
-/** In the order in which they are offered. */
+/** In display order. */
 export const orderActions: readonly OrderAction[] = [
   {
     ...subresource('retry', 'Run what failed, or was stopped or cancelled, again', 'retry requested', both),
@@ -45,7 +45,7 @@ export const orderActions: readonly OrderAction[] = [
   patch('resume', 'Take suspend and cancel of an Order back', 'resumed', { suspend: null, cancel: null }),
 ];
 
-/** The phase of an Order that was edited since is that of before the edit. */
+/** The phase of an Order that was edited since then is outdated. */
 function hasSucceeded(answer: unknown): boolean {
   if (!isRecord(answer) || !isRecord(answer.status) || !isRecord(answer.metadata)) return false;
   const { phase, observedGeneration } = answer.status;

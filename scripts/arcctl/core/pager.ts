@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { Io } from './io.ts';
 
 /**
- * Runs `print` and shows what it prints in the pager of the user (PAGER, else less) where a person reads on a terminal that it does not fit on, as git
- * does. `less` keeps colours and ends at once by itself where all fits. Without a pager the text is printed as it is; `PAGER=` or `PAGER=cat` asks for that.
+ * Runs `print` and shows its output in the user's pager (PAGER, else less) if it does not fit on the terminal, as git does. `less` keeps
+ * colours and exits immediately if everything fits. Without a pager, or with `PAGER=` or `PAGER=cat`, the text is printed directly.
  */
 export async function paged(io: Io, print: (io: Io) => void | Promise<void>): Promise<void> {
   const pager = io.env.PAGER ?? 'less';
@@ -15,14 +15,14 @@ export async function paged(io: Io, print: (io: Io) => void | Promise<void>): Pr
   if (lines.length < io.height() || !(await shownBy(pager, text, io.env))) io.write(text);
 }
 
-/** False where there is no such program. */
+/** Resolves with false if there is no such program. */
 async function shownBy(pager: string, text: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const child = spawn(pager, {
     shell: true,
     env: { LESS: 'FRX', ...env },
     stdio: ['pipe', 'inherit', 'inherit'],
   });
-  // Ctrl-C and q are the pager's: whoever leaves early has seen enough.
+  // The pager handles Ctrl-C and q; quitting early is not an error.
   child.stdin.on('error', () => undefined).end(text);
   const ignore = () => undefined;
   process.on('SIGINT', ignore);

@@ -21,7 +21,7 @@ interface Trouble {
   message?: string;
 }
 
-/** core/v1 Pod with what says why it does not go on. */
+/** core/v1 Pod with the fields that explain why it does not progress. */
 export type ShownPod = Omit<Pod, 'spec' | 'status'> & {
   spec?: { containers?: { name: string }[] };
   status?: Trouble & {
@@ -44,7 +44,7 @@ export function podNode({ metadata, status }: ShownPod): PodNode {
   return { name: metadata.name, phase: status?.phase ?? 'Pending', reason, message };
 }
 
-/** The first container that waits for something, or ended badly, says more than the pod itself. */
+/** Returns the state of the first waiting or failed container, which says more than the pod's phase. */
 function troubleOf(status: ShownPod['status']): Trouble {
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const states = containers.map(({ state }) => state);

@@ -4,11 +4,11 @@ import { usage } from './failure.ts';
 import type { Io } from './io.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
 
-/** The formats of `-o`. */
+/** Values of `-o`. */
 export const formats = ['json', 'yaml', 'name', 'wide'] as const;
 export type Format = (typeof formats)[number];
 
-/** `-o` as it was given; undefined for the usual output. */
+/** Parses `-o`; undefined for the default output. */
 export function formatOf(text: string | undefined): Format | undefined {
   if (text === undefined || text === '') return undefined;
   const found = formats.find((format) => format === text);
@@ -16,7 +16,7 @@ export function formatOf(text: string | undefined): Format | undefined {
   return found;
 }
 
-/** Prints a value as JSON or YAML; objects of the API without `managedFields`, as kubectl does. */
+/** Prints a value as JSON or YAML; API objects without `managedFields`, as kubectl does. */
 export async function printValue(io: Io, format: 'json' | 'yaml', value: unknown): Promise<void> {
   const shown = withoutManagedFields(value);
   if (format === 'json') {
@@ -25,7 +25,7 @@ export async function printValue(io: Io, format: 'json' | 'yaml', value: unknown
   }
   const { Document, visit } = await import('yaml');
   const document = new Document(shown);
-  // In quotes, YAML has the escapes of JSON.
+  // A double-quoted YAML string supports the JSON escapes.
   visit(document, {
     Scalar(_, scalar) {
       const { value } = scalar;
@@ -43,12 +43,10 @@ function withoutManagedFields(value: unknown): unknown {
   return { ...value, metadata };
 }
 
-/** One line of a table; a cell may carry a style of its own. */
+/** A cell of a table, optionally with a style. */
 export type Cell = string | { text: string; style: Parameters<Io['style']>[0] };
 
-/**
- * Columns as kubectl prints them, three spaces in between. On a terminal no line is longer than it is wide.
- */
+/** Prints columns like kubectl, separated by three spaces. On a terminal, lines are truncated to its width. */
 export function printTable(io: Io, head: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const lines: readonly (readonly Cell[])[] = head.length > 0 ? [head, ...rows] : rows;
   const widths = head.map((_, column) =>

@@ -16,7 +16,7 @@ interface Known {
   names: readonly string[];
 }
 
-/** Short names as the API has them, and the singular. */
+/** Short names as in the API, and the singular. */
 const known: readonly Known[] = [
   { kind: orders, names: ['order', 'ord'] },
   { kind: artifactWorkflows, names: ['artifactworkflow', 'aw'] },
@@ -27,10 +27,10 @@ const known: readonly Known[] = [
   { kind: cronWorkflows, names: ['cronworkflow', 'cwf', 'cronwf'] },
 ];
 
-/** What can be asked for. */
+/** The plural names of all supported kinds. */
 export const kindNames: readonly string[] = known.map(({ kind }) => kind.plural);
 
-/** The kind of a word as kubectl takes it: plural, singular, short name or Kind, with or without the group. */
+/** Returns the kind for a word as in kubectl: plural, singular, short name or Kind, with or without the group. */
 export function kindOf(word: string): Kind {
   const lower = word.toLowerCase();
   const found = known.find(({ kind, names }) => {
@@ -49,14 +49,14 @@ export function kindOf(word: string): Kind {
   );
 }
 
-/** What is asked for by `KIND [NAME...]`, `KIND/NAME...` or nothing: all Orders. */
+/** Arguments `KIND [NAME...]` or `KIND/NAME...`; without arguments, all Orders. */
 export interface Asked {
   kind: Kind;
-  /** None: all of the kind. */
+  /** Empty: all objects of the kind. */
   names: string[];
 }
 
-/** Reads the words after a verb, as kubectl does. */
+/** Parses the words after a verb, as kubectl does. */
 export function parseAsked(words: readonly string[]): Asked {
   const [first, ...rest] = words;
   if (first === undefined) return { kind: orders, names: [] };
@@ -74,13 +74,13 @@ export function parseAsked(words: readonly string[]): Asked {
   return { kind, names };
 }
 
-/** A word alone is the name of an Order, unless it is a kind and names follow. */
+/** Parses words of which a single one is the name of an Order, unless it is a kind followed by names. */
 export function parseOrdersOr(words: readonly string[]): Asked {
   if (words.length === 0 || words.some((word) => word.includes('/'))) return parseAsked(words);
   try {
     if (words.length > 1) return parseAsked(words);
   } catch {
-    // The first word is no kind: all of them are names.
+    // The first word is not a kind: all words are names of Orders.
   }
   return { kind: orders, names: [...words] };
 }
@@ -92,7 +92,7 @@ function named(words: readonly string[]): string[] {
   return [...words];
 }
 
-/** The name of an Order as it may be written: `my-order`, `order/my-order`. */
+/** Returns the name in `my-order` or `order/my-order`. */
 export function orderName(word: string): string {
   const { kind, names } = word.includes('/') ? parseAsked([word]) : { kind: orders, names: [word] };
   const [name = ''] = names;
@@ -100,7 +100,7 @@ export function orderName(word: string): string {
   return name;
 }
 
-/** As `-o name` prints an object. */
+/** Formats an object like `-o name`. */
 export function fullName({ apiVersion, kind }: Kind, name: string): string {
   return `${kind.toLowerCase()}.${apiVersion.split('/')[0]}/${name}`;
 }

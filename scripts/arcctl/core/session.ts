@@ -13,7 +13,7 @@ import { version } from '../../version/version.ts';
 import { exitCodes, Failure, usage } from './failure.ts';
 import type { Io } from './io.ts';
 
-/** The options that every command has; names and meaning as with kubectl. */
+/** Options of every command; names and semantics as in kubectl. */
 export interface GlobalOptions {
   namespace?: string;
   context?: string;
@@ -24,19 +24,19 @@ export interface GlobalOptions {
   requestTimeout?: string;
 }
 
-/** The cluster of a command line, signed in. */
+/** The cluster of a command, with credentials. */
 export interface Cluster {
   api: KubeClient;
-  /** For what the client has no method for: tables, actions, dry runs, logs. */
+  /** For requests without a client method: tables, actions, dry runs, logs. */
   transport: Transport;
   server: string;
-  /** That of `-n`, of the context, or `default`. */
+  /** The namespace from `-n`, the context, or `default`. */
   namespace: string;
-  /** An arcctl command for the same cluster and namespace, to be advised: `retry app` becomes `arcctl retry app -n team`. */
+  /** Formats an arcctl command for the same cluster and namespace: `retry app` becomes `arcctl retry app -n team`. */
   hint(words: string): string;
 }
 
-/** Signs in as the options say. Nothing is asked of the cluster yet. */
+/** Reads the kubeconfig and credentials. Sends no request. */
 export async function connect(io: Io, options: GlobalOptions): Promise<Cluster> {
   const { as: user, asGroup: groups, asUid: uid, kubeconfig, context } = options;
   if (user === undefined && (groups !== undefined || uid !== undefined))
@@ -65,7 +65,7 @@ export async function connect(io: Io, options: GlobalOptions): Promise<Cluster> 
   };
 }
 
-/** What chose cluster and namespace, as it is written on a command line; not who acts there. */
+/** Returns the options that selected cluster and namespace, without impersonation. */
 function givenOptions({ namespace, context, kubeconfig }: GlobalOptions): string[] {
   const given = { '-n': namespace, '--context': context, '--kubeconfig': kubeconfig };
   return Object.entries(given).flatMap(([option, value]) =>
@@ -73,24 +73,24 @@ function givenOptions({ namespace, context, kubeconfig }: GlobalOptions): string
   );
 }
 
-/** As a shell reads it. */
+/** Quotes a word for a shell. */
 function quotedWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The global options as they were given to `command` or before it. */
+/** Returns the global options given to `command` or before it. */
 export function globalOptions(command: Command): GlobalOptions {
   return command.optsWithGlobals<GlobalOptions>();
 }
 
-/** Milliseconds; as with kubectl a number alone is in seconds, and 0 is no limit. */
+/** Parses a timeout to milliseconds; as in kubectl a plain number is in seconds, and 0 means no limit. */
 export function requestTimeout(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = durationOf(text, '--request-timeout');
   return ms === 0 ? Number.POSITIVE_INFINITY : ms;
 }
 
-/** Milliseconds of a Go duration, or of seconds. */
+/** Parses a Go duration, or a number of seconds, to milliseconds. */
 export function durationOf(text: string, option: string): number {
   const ms = parseDuration(/^\d{1,9}$/.test(text) ? `${text}s` : text);
   if (ms === undefined || ms < 0)
@@ -114,7 +114,7 @@ function withWarnings(access: ClusterAccess, io: Io): ClusterAccess {
   };
 }
 
-/** The texts of a Warning header, which may hold several. */
+/** Returns the texts of a Warning header, which may contain several. */
 export function warningsIn(header: string): string[] {
   return [...header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
     text.replace(/\\(.)/g, '$1'),

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Files of the tree that arcctl shows or applies. In the bundle another module stands here, which holds their texts
- * (scripts/build/shipped-files.ts): each fact stands once, and a bundle needs no folder beside it.
+ * Files of the repository that arcctl shows or applies. The bundle replaces this module by one that contains their texts
+ * (scripts/build/shipped-files.ts), so that it needs no other files.
  */
 export const shippedFiles = [
   'docs/status.md',
@@ -12,7 +12,7 @@ export const shippedFiles = [
 ] as const;
 export type ShippedFile = (typeof shippedFiles)[number];
 
-/** The text of one of them. */
+/** Returns the text of a file. */
 export function shippedText(name: ShippedFile): string {
   return readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 }

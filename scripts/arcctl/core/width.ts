@@ -1,11 +1,11 @@
 const ascii = /^[\x20-\x7e]*$/;
-/** What takes two columns of a terminal: the letters of East Asia, and emoji. */
+/** Characters that take two terminal columns: East Asian wide characters and emoji. */
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-/** What is drawn over the character before it. */
+/** Combining characters, which take no column. */
 const combining = /[\p{Mn}\p{Me}]/u;
 
-/** How many columns of a terminal a printable text takes; rather too many than too few, where terminals differ. */
+/** Returns the width of printable text in terminal columns; rounded up where terminals differ. */
 export function widthOf(text: string): number {
   if (ascii.test(text)) return text.length;
   let width = 0;
@@ -13,7 +13,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** As much of the text as that many columns have room for. */
+/** Truncates text to a number of columns. */
 export function cutTo(text: string, columns: number): string {
   if (ascii.test(text)) return text.slice(0, Math.max(0, columns));
   let [left, end] = [columns, 0];
@@ -25,7 +25,7 @@ export function cutTo(text: string, columns: number): string {
   return text.slice(0, end);
 }
 
-/** As `padEnd`, by columns. */
+/** `padEnd` by columns. */
 export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }

@@ -17,7 +17,7 @@ import { closest } from '../core/closest.ts';
 import type { Cluster } from '../core/session.ts';
 import { bad, certificateFinding, conditionFinding, type Finding, good, warn } from './findings.ts';
 
-/** One thing to look at. Rejects with what the API answers: Forbidden is no finding of its own. */
+/** A check of `arcctl doctor`. Rejects with the error of the API; the caller handles Forbidden. */
 export interface Check {
   name: string;
   run(cluster: Cluster, signal: AbortSignal): Promise<Finding[]>;
@@ -37,7 +37,7 @@ const brokers = kind('eventing.knative.dev/v1', 'Broker', 'brokers');
 const triggers = kind('eventing.knative.dev/v1', 'Trigger', 'triggers');
 const crds = kind('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'customresourcedefinitions', false);
 
-/** Whether the cluster has what ARC needs, and ARC what it is made of. The first is whether there is a cluster. */
+/** Checks the cluster's prerequisites and ARC's components. The first check is whether the cluster is reachable. */
 export const clusterChecks: readonly Check[] = [
   { name: 'Kubernetes', run: checkVersion },
   { name: 'ARC API', run: checkApi },
@@ -50,14 +50,14 @@ export const clusterChecks: readonly Check[] = [
   { name: 'settings', run: checkSettings },
 ];
 
-/** The standalone has these parts in its one process. */
+/** True for the standalone, which has these parts in its process. */
 export function isStandalone(cluster: Cluster, signal: AbortSignal): Promise<boolean> {
   const known = standalones.get(cluster) ?? lacksAggregation(cluster, signal);
   standalones.set(cluster, known);
   return known;
 }
 
-/** Most checks ask. */
+/** Cached, because most checks need it. */
 const standalones = new WeakMap<Cluster, Promise<boolean>>();
 
 async function lacksAggregation({ transport }: Cluster, signal: AbortSignal): Promise<boolean> {
@@ -69,7 +69,7 @@ async function lacksAggregation({ transport }: Cluster, signal: AbortSignal): Pr
   return names.includes(group) && !names.includes('apiregistration.k8s.io');
 }
 
-/** As knative/README.md says. */
+/** The minimum tested version in knative/README.md. */
 const triedMinor = 34;
 
 async function checkVersion({ transport, server }: Cluster, signal: AbortSignal): Promise<Finding[]> {
@@ -119,7 +119,7 @@ async function checkDeployments(cluster: Cluster, signal: AbortSignal): Promise<
   if (await isStandalone(cluster, signal)) return [];
   const { items } = await cluster.api.list(
     deployments,
-    // Those of functions are Knative's, one for each revision: the functions are looked at instead.
+    // Knative owns the Deployments of functions, one per revision: checkAll covers the functions.
     {
       namespace: conduitNamespace,
       labelSelector: 'app.kubernetes.io/part-of=arc,!serving.knative.dev/service',
@@ -139,7 +139,7 @@ async function checkDeployments(cluster: Cluster, signal: AbortSignal): Promise<
   });
 }
 
-/** Those of a kind of Knative's in the conduit's namespace: one line when all are ready. */
+/** Checks all objects of a Knative kind in ARC's namespace; a single finding if all are ready. */
 async function checkAll(cluster: Cluster, of: Kind, name: string, signal: AbortSignal): Promise<Finding[]> {
   if (await isStandalone(cluster, signal)) return [];
   const found = await listed(cluster, of, signal);
@@ -179,7 +179,7 @@ async function checkArgo(cluster: Cluster, signal: AbortSignal): Promise<Finding
   ];
 }
 
-/** Each setting that has no effect because its name or its value is wrong. */
+/** Returns a finding for each setting with an unknown name or invalid value. */
 async function checkSettings({ api }: Cluster, signal: AbortSignal): Promise<Finding[]> {
   const found = await api.get(configMaps, settingsMap, signal);
   const data = found?.data ?? {};
@@ -197,7 +197,7 @@ function withSimilar(key: string, message: string): string {
   return similar === undefined ? message : `${message}: did you mean ${similar}?`;
 }
 
-/** undefined where the cluster does not know the kind. */
+/** Lists objects; undefined if the cluster does not have the kind. */
 async function listed({ api }: Cluster, of: Kind, signal: AbortSignal): Promise<KubeObject[] | undefined> {
   try {
     return (

@@ -1,21 +1,21 @@
 import { type Endpoint, isObjectName, mayBe, type Order, orders, type Side } from '#shared/domain';
 
-/** What a person asks for. */
+/** The user's input. */
 export interface DraftRequest {
   /** `host[:port]/path[:tag][@digest]`, with or without a scheme. */
   source: string;
-  /** The same; one that ends in `/` keeps the last part of the source's path. */
+  /** The same format; with a trailing `/`, the last segment of the source's path is appended. */
   destination: string;
   type: string;
   name?: string;
 }
 
-/** `endpoint`: the manifest of an Endpoint that would do, for the namespace NAMESPACE. */
+/** `endpoint`: the manifest of a suitable Endpoint, with the placeholder NAMESPACE. */
 export type Drafted =
   | { state: 'drafted'; order: Order }
   | { state: 'refused'; message: string; endpoint?: string };
 
-/** An Order of one artifact that moves `source` to `destination` between Endpoints that exist. */
+/** Drafts an Order with one artifact that copies `source` to `destination` between existing Endpoints. */
 export function draftOrder(request: DraftRequest, known: readonly Endpoint[]): Drafted {
   const source = normalized(request.source);
   const tail = source.split('/').at(-1) ?? '';
@@ -63,7 +63,7 @@ export function draftOrder(request: DraftRequest, known: readonly Endpoint[]): D
   };
 }
 
-/** Without scheme and slashes around it; the host in lower case. */
+/** Removes the scheme and surrounding slashes; lower-cases the host. */
 function normalized(reference: string): string {
   const bare = reference
     .trim()
@@ -73,7 +73,7 @@ function normalized(reference: string): string {
   return slash < 0 ? bare.toLowerCase() : bare.slice(0, slash).toLowerCase() + bare.slice(slash);
 }
 
-/** The Endpoint with the longest remoteURL that the reference lies below, and that may be used for that side. */
+/** Returns the Endpoint with the longest remoteURL that contains the reference and whose usage permits that side. */
 function endpointFor(reference: string, known: readonly Endpoint[], side: Side): Endpoint | undefined {
   return known
     .filter(({ spec }) => mayBe(side, spec))
@@ -100,7 +100,7 @@ END`,
   };
 }
 
-/** `team-app-1-0` of `app:1.0`: what people would choose, within the rules of names. */
+/** Returns a valid name such as `app-1-0` for `app:1.0`. */
 function nameOf(tail: string): string {
   return tail
     .replace(/@.*$/, '')

@@ -1,13 +1,13 @@
 import type { KubeEvent } from '#shared/domain';
 
-/** Events of objects that have not been seen yet, so that nobody knows yet whose they are. */
+/** Events of objects that have not been observed yet, so that their owner is unknown. */
 export interface EarlyEvents {
   add(event: KubeEvent): void;
-  /** The Events of an object that is seen now. They are not kept any longer. */
+  /** Removes and returns the Events of an object that has now been observed. */
   take(uid: string): KubeEvent[];
 }
 
-/** Keeps `most` Events and forgets the oldest first: those of objects that nobody will see must not keep out those that come later. */
+/** Keeps up to `most` Events and evicts the oldest, so that Events of objects that are never observed do not block later ones. */
 export function createEarlyEvents(most: number): EarlyEvents {
   const kept = new Map<string, KubeEvent>();
   return {

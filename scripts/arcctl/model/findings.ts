@@ -1,10 +1,10 @@
-/** What `arcctl doctor` found out about one thing. */
+/** A finding of `arcctl doctor`. */
 export interface Finding {
   check: string;
-  /** `unknown`: the user may not look, or nobody can tell. */
+  /** `unknown`: no permission to check, or undecidable. */
   state: 'ok' | 'bad' | 'warn' | 'unknown';
   message: string;
-  /** The command that mends it. */
+  /** The command that fixes it. */
   fix?: string;
 }
 
@@ -31,7 +31,7 @@ interface Condition {
   message?: string;
 }
 
-/** What an object with conditions says of itself. `fix` where the condition is not True. */
+/** Returns the finding for an object's condition. `fix` is for a condition that is not True. */
 export function conditionFinding(
   check: string,
   conditions: readonly Condition[],
@@ -46,7 +46,7 @@ export function conditionFinding(
 
 const dayMs = 86_400_000;
 
-/** A certificate (PEM or DER in `validTo`) that ends within two weeks is worth a warning; renewal takes place long before. */
+/** Warns about a certificate (PEM or DER in `validTo`) that expires within two weeks: renewal should have happened long before. */
 export function certificateFinding(check: string, validTo: Date, now: Date, fix: string): Finding {
   const left = validTo.getTime() - now.getTime();
   if (Number.isNaN(left)) return bad(check, 'it cannot be read', fix);

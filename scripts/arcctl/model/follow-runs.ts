@@ -4,25 +4,25 @@ import { type ShownPod, shownPods } from '../core/pod.ts';
 import type { Cluster } from '../core/session.ts';
 import { type OrderTree, treeOf } from './tree.ts';
 
-/** A pod whose log is of use, and the artifact that it works for. */
+/** A pod with a relevant log, and its artifact. */
 export interface LogSource {
   artifact: string;
   pod: string;
 }
 
 export interface RunsFollowed {
-  /** Sees each state of the Order. */
+  /** Called with each state of the Order. */
   onOrder?(order: Order): void;
-  /** Is told of each pod of the runs in force once, when it has begun. */
+  /** Called once for each started pod of the current runs. */
   onPod(source: LogSource): void;
-  /** Says whether that is all there is to see; undefined: the Order is gone. */
+  /** Returns true to stop following; undefined: the Order is gone. */
   isOver(order: Order | undefined): boolean;
-  /** For a word to people. */
+  /** Receives messages for people. */
   note(text: string): void;
   signal: AbortSignal;
 }
 
-/** Follows the pods of an Order until it is over. Resolves with the Order as it was last; rejects with what the API refuses. */
+/** Follows the pods of an Order until it has ended. Resolves with the last state of the Order; rejects with an error of the API. */
 export async function followRuns(
   { api, namespace }: Pick<Cluster, 'api' | 'namespace'>,
   { metadata: { uid = '', name } }: Order,
@@ -50,7 +50,7 @@ export async function followRuns(
   return undefined;
 }
 
-/** The pods that have begun, of the runs in force. */
+/** Returns the started pods of the current runs. */
 function begun(
   tree: OrderTree,
   children: readonly ArtifactWorkflow[],

@@ -2,13 +2,13 @@ import { isRecord, type KubeObject } from '#shared/base/meta';
 import type { Order } from '#shared/domain';
 import { hasEnd, type Openings, standingOf } from './standing.ts';
 
-/** What `arcctl wait --for` waits for. */
+/** The goal of `arcctl wait --for`. */
 export type Goal =
   | { type: 'phase'; phase: string }
   | { type: 'condition'; condition: string; status: string }
   | { type: 'delete' };
 
-/** Reads `phase=Succeeded`, `condition=Ready`, `condition=Ready=False` or `delete`, as kubectl writes them; undefined for anything else. */
+/** Parses `phase=Succeeded`, `condition=Ready`, `condition=Ready=False` or `delete`, as in kubectl; undefined for anything else. */
 export function parseGoal(text: string): Goal | undefined {
   if (text.toLowerCase() === 'delete') return { type: 'delete' };
   const [, type, name, status = 'True'] = /^(phase|condition)=([A-Za-z]+)(?:=([A-Za-z]+))?$/.exec(text) ?? [];
@@ -17,12 +17,12 @@ export function parseGoal(text: string): Goal | undefined {
   return text.split('=').length === 2 ? { type: 'phase', phase: name } : undefined;
 }
 
-/** `never`: the object has come to an end of its own, and only a person can change that. */
+/** `never`: the object has ended otherwise, and only a user can change that. */
 export type Verdict = 'met' | 'open' | 'never';
 
 /**
- * Whether an object is what is waited for. Compared without regard to case, as kubectl does. A status that was computed from
- * an earlier spec says nothing about the present one.
+ * Returns whether an object has reached the goal. Compared case-insensitively, as in kubectl. A status of an earlier generation does not
+ * count.
  */
 export function verdictOf(goal: Goal, object: KubeObject | undefined, openings?: Openings): Verdict {
   if (goal.type === 'delete') return object === undefined ? 'met' : 'open';
@@ -32,7 +32,7 @@ export function verdictOf(goal: Goal, object: KubeObject | undefined, openings?:
   const isFresh =
     status.observedGeneration === undefined || status.observedGeneration === object.metadata.generation;
   const isOver = isOrder(object) && hasEnd(object);
-  // An end of before, while a force or retry is not answered yet, is not the end that was asked for.
+  // While a force or retry is pending, the status shows a previous end.
   if (isFresh && (!isOver || standing !== 'open') && isMet(goal, status)) return 'met';
   return standing === 'open' ? 'open' : 'never';
 }

@@ -31,7 +31,7 @@ const reviews: Kind = {
   namespaced: false,
 };
 
-/** Whether Orders of one namespace can be worked on, and its user may make them. */
+/** Checks whether Orders of one namespace can run, and whether the user may create them. */
 export const namespaceChecks: readonly Check[] = [
   { name: 'namespace', run: checkNamespace },
   { name: 'tenant', run: checkTenant },
@@ -48,7 +48,7 @@ async function checkNamespace({ api, namespace }: Cluster, signal: AbortSignal):
 
 async function checkTenant(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
   const { api, namespace } = cluster;
-  // It serves RoleBindings, and its functions need none.
+  // The standalone serves RoleBindings, but its functions need none.
   if (await isStandalone(cluster, signal)) return [good('tenant', 'the standalone works in every namespace')];
   try {
     const { items } = await api.list(roleBindings, { namespace }, signal);
@@ -123,7 +123,7 @@ async function checkTypes({ api, namespace }: Cluster, signal: AbortSignal): Pro
   ];
 }
 
-/** Reasons of Reachable for which no probe will ever say whether the Endpoint is Ready. */
+/** Reasons of Reachable with which no probe will ever set Ready. */
 const unprobeable: readonly (string | undefined)[] = ['UnsupportedScheme', 'NotProbed'];
 
 async function checkEndpoints(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
@@ -155,7 +155,7 @@ async function checkEndpoints(cluster: Cluster, signal: AbortSignal): Promise<Fi
   return wrong.length > 0 ? wrong : [good('Endpoints', `${items.length} ready`)];
 }
 
-/** True unless the operator's settings say otherwise, which not everybody may read. */
+/** False if the operator's settings disable probes; true if the user may not read the settings. */
 async function probesAreOn({ api }: Cluster, signal: AbortSignal): Promise<boolean> {
   try {
     const map = await api.get(configMaps, settingsMap, signal);

@@ -1,11 +1,11 @@
 import type { Pace } from './pace.ts';
 
-/** What of an artifact counts for the progress of its Order. */
+/** The progress of one artifact. */
 export interface PartProgress {
   isDone: boolean;
-  /** Bytes at the destination and of the whole; undefined where they are not known, or what is counted is no bytes. */
+  /** Bytes at the destination and in total; undefined if unknown, or if the progress is not in bytes. */
   bytes?: { done: number; total: number };
-  /** 0 to 1 of an artifact that runs, whatever it counts. */
+  /** 0 to 1 for a running artifact, in any unit. */
   share?: number;
   pace?: Pace | undefined;
 }
@@ -13,17 +13,17 @@ export interface PartProgress {
 export interface OrderProgress {
   /** 0 to 1. */
   share: number;
-  /** Bytes that are at their destinations. */
+  /** Bytes at the destinations. */
   bytes: number;
-  /** True where some sizes are not known yet, and are taken from the mean of the others. */
+  /** True if some sizes are unknown and are estimated with the mean of the others. */
   isEstimate: boolean;
   bytesPerSecond?: number;
   secondsLeft?: number;
 }
 
 /**
- * Returns one progress of many artifacts. Bytes decide where at least one size is known: artifacts that have not started count as much as
- * the mean of the others. Without any size each artifact counts the same.
+ * Returns the total progress of artifacts. If at least one size is known, the progress is weighted by bytes, and unknown sizes count as the
+ * mean of the known ones. Otherwise each artifact counts the same.
  */
 export function orderProgress(parts: readonly PartProgress[]): OrderProgress {
   const known = parts.flatMap(({ bytes }) => (bytes ? [bytes] : []));

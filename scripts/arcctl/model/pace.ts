@@ -1,7 +1,7 @@
 import { bytesText } from '#shared/base/errors';
 import { countsBytes, parseProgress } from '#shared/domain';
 
-/** How fast something moves, and how long it will take. */
+/** Rate and remaining time. */
 export interface Pace {
   bytesPerSecond: number;
   secondsLeft: number;
@@ -12,14 +12,14 @@ interface Sample {
   done: number;
 }
 
-/** Argo reads the progress of a pod about once a minute: a pace needs two readings, however old the first is. */
+/** Argo reads the progress of a pod about once a minute: a pace needs two samples, regardless of their age. */
 const windowMs = 30_000;
 
-/** Remembers the progress of several things. Times are of one steady clock of this machine. */
+/** Keeps progress samples per key. Times are from a monotonic clock. */
 export function createPace() {
   const samples = new Map<string, Sample[]>();
   return {
-    /** Takes a reading of `n/m`, and says what it makes of it and those before; undefined while nothing moves or the end is not known. */
+    /** Adds a sample of `n/m` and returns the pace; undefined while nothing moves or the total is unknown. */
     note(key: string, progress: string | undefined, atMs: number): Pace | undefined {
       const known = parseProgress(progress);
       if (!known) {
@@ -36,7 +36,7 @@ export function createPace() {
 
 function nextSamples(before: readonly Sample[], sample: Sample): Sample[] {
   const last = before.at(-1);
-  // It begins anew: another attempt, or another version.
+  // Decreasing progress: another attempt, or another version.
   if (last && sample.done < last.done) return [sample];
   if (last && sample.done === last.done) return [...before];
   const recent = before.filter(({ atMs }) => sample.atMs - atMs <= windowMs);
@@ -47,7 +47,7 @@ function paceOf(samples: readonly Sample[], left: number, atMs: number): Pace | 
   const [first] = samples;
   const last = samples.at(-1);
   if (!first || !last || last === first || left === 0) return undefined;
-  // What stands still since the last reading becomes slower with the time.
+  // A stalled transfer slows down over time.
   const seconds = (Math.max(last.atMs, atMs - (last.atMs - first.atMs)) - first.atMs) / 1000;
   if (seconds <= 0) return undefined;
   const bytesPerSecond = (last.done - first.done) / seconds;
@@ -61,7 +61,7 @@ export function paceText({ bytesPerSecond, secondsLeft }: Pace, progress: string
   return countsBytes(total) ? `${bytesText(bytesPerSecond)}/s, ${left}` : left;
 }
 
-/** `45s`, `3m20s`, `2h5m`: what is left is an estimate, so two units are enough. */
+/** Formats `45s`, `3m20s`, `2h5m`: the remaining time is an estimate, so two units suffice. */
 export function secondsText(seconds: number): string {
   if (!Number.isFinite(seconds) || seconds > 359_999) return 'long';
   const whole = Math.max(1, Math.ceil(seconds));

@@ -14,19 +14,19 @@ import {
   phaseOf,
 } from '#shared/domain';
 
-/** What would become of one artifact, were the Order applied. */
+/** The outcome for one artifact if the Order were applied. */
 export interface Outcome {
   artifact: string;
   type: string;
-  /** `remove`: it is no longer in the Order. */
+  /** `remove`: the Order no longer lists the artifact. */
   action: 'run' | 're-use' | 'goes on' | 'keep' | 'wait' | 'refuse' | 'cancel' | 'remove';
   reason: string;
   message: string;
-  /** The ArtifactWorkflow that would be made, where one would. */
+  /** The ArtifactWorkflow that would be created, if any. */
   workflow?: ArtifactWorkflow;
 }
 
-/** What the functions would do for an Order: they decide with the same plan. `existing`: the ArtifactWorkflows that it owns. */
+/** Previews an Order with the functions' own plan. `existing`: the ArtifactWorkflows that it owns. */
 export function previewOf(order: Order, plan: OrderPlan, existing: readonly ArtifactWorkflow[]): Outcome[] {
   const { create, stop, remove } = decideChildren(order, plan, existing);
   const made = new Map(create.map((workflow) => [workflow.metadata.name, workflow]));
@@ -36,12 +36,12 @@ export function previewOf(order: Order, plan: OrderPlan, existing: readonly Arti
   return [...versions.map((each) => outcomeOf(order, each, made)), ...gone.map(removed)];
 }
 
-/** The labels of the places where an Order would write anew. */
+/** Returns the labels of the targets that an Order would newly write to. */
 export function placesOf(outcomes: readonly Outcome[]): string[] {
   return [...new Set(outcomes.map(placeOf).filter((place) => place !== undefined))];
 }
 
-/** The outcomes with the Orders beside `order` whose ArtifactWorkflows, among `others`, write to the same place. */
+/** Adds to the outcomes the other Orders whose ArtifactWorkflows, among `others`, have the same target. */
 export function withSharers(
   order: Order,
   outcomes: readonly Outcome[],
@@ -92,7 +92,7 @@ function heldOutcome(
   return { action: holdReasons[reason] === 'wrong' ? 'refuse' : 'wait', reason, message };
 }
 
-/** Of an artifact whose version in force is there, or is recorded as ended. */
+/** Returns the outcome of an artifact whose current version exists or is recorded as ended. */
 function presentOutcome({ workflow, recorded }: CurrentVersion): Part {
   const phase = workflow ? phaseOf(workflow) : (recorded?.phase ?? '');
   if (phase === 'Succeeded') {

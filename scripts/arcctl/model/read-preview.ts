@@ -16,7 +16,7 @@ import type { Io } from '../core/io.ts';
 import type { Cluster } from '../core/session.ts';
 import { type Outcome, placesOf, previewOf, withSharers } from './preview.ts';
 
-/** What the functions would do for an Order as it stands, the Endpoints that it was planned with, and who writes to the same places. */
+/** Reads the inputs of a preview: the plan of an Order, its Endpoints, and other Orders with the same targets. */
 export async function readPreview(
   io: Io,
   { api }: Pick<Cluster, 'api'>,
@@ -33,10 +33,10 @@ export async function readPreview(
   return { outcomes, endpoints: inputs.endpoints };
 }
 
-/** As many values as a selector takes in a URL. */
+/** Maximum number of values of a selector in a URL. */
 const placesAtOnce = 100;
 
-/** The outcomes, with the other Orders of the namespace that write to the same places. */
+/** Adds the other Orders of the namespace with the same targets. */
 async function withOthers(io: Io, api: Cluster['api'], order: Order, outcomes: readonly Outcome[]) {
   const { namespace = 'default' } = order.metadata;
   const others: ArtifactWorkflow[] = [];
@@ -49,7 +49,7 @@ async function withOthers(io: Io, api: Cluster['api'], order: Order, outcomes: r
   return withSharers(order, outcomes, others);
 }
 
-/** What an operator sets changes plans. People may have no right to read it; then the plan is made without, and says so. */
+/** Reads the operator's settings, which affect plans. Without permission, the plan is made without them, with a note. */
 async function readOperatorSettings(io: Io, api: Cluster['api']): Promise<Settings> {
   try {
     const map = await api.get(configMaps, settingsMap, io.signal);

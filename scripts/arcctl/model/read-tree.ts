@@ -16,15 +16,15 @@ import { closest } from '../core/closest.ts';
 import { shownPods } from '../core/pod.ts';
 import { type OrderTree, treeOf } from './tree.ts';
 
-/** More names than this make a selector that is longer than a URL may be: then all pods of the namespace are read. */
+/** With more names the selector would exceed the URL length: then all pods of the namespace are read. */
 const mostSelected = 50;
 
-/** What was not looked at, and why: the tree is shown without it. */
+/** Kinds that could not be read, with the reason: the tree is shown without them. */
 export type Unread = Map<string, string>;
 
 /**
- * The tree of an Order that was read. Argo's objects and pods are left out where the user may not read them or the cluster
- * has none of the kind; `unread` gets the reason.
+ * Returns the tree of an Order. Argo's objects and pods are omitted if the user may not read them or the cluster does not have the kind;
+ * `unread` gets the reason.
  */
 export async function readTree(
   api: KubeClient,
@@ -41,7 +41,7 @@ export async function readTree(
     optional(workflows, children.labelSelector),
     optional(cronWorkflows, children.labelSelector),
   ]);
-  // Anybody can write the label. Argo names a run in a label of its pods, so one whose name fits in none has no pods.
+  // Anyone can set the label. Argo labels pods with the name of their Workflow; a name too long for a label has no pods.
   const names = runs.map(({ metadata }) => metadata.name).filter(isLabelValue);
   const selector = names.length > mostSelected ? labels.argoWorkflow : podSelector(names);
   return treeOf({
@@ -52,7 +52,7 @@ export async function readTree(
   });
 }
 
-/** The Order of that name; rejects with NotFound and what to do. */
+/** Returns the Order of that name; rejects with NotFound and a hint. */
 export async function readOrder(
   api: KubeClient,
   key: { namespace: string; name: string },
@@ -68,7 +68,7 @@ export async function readOrder(
 
 const mostNames = 500;
 
-/** The names of Orders that a mistyped one may stand for; none where they cannot be listed. */
+/** Returns the names of similar Orders; none if they cannot be listed. */
 async function namesOf(api: KubeClient, namespace: string, signal?: AbortSignal): Promise<string[]> {
   try {
     const { items } = await api.list(orders, { namespace, metadataOnly: true, limit: mostNames }, signal);

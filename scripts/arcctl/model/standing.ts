@@ -1,11 +1,11 @@
 import { annotations, isForceOwed, type Order } from '#shared/domain';
 
-/** Whether an Order has ended, and how. `open`: it has not, or something was asked of it that its status does not answer yet. */
+/** Whether an Order has ended, and how. `open`: it has not ended, or its status does not reflect a pending request yet. */
 export type Standing = 'open' | 'succeeded' | 'ended badly';
 
 /**
- * Where an Order stands. An edit, a force and a retry are answered some time after they were asked for; until then the status shows an
- * end of before. `wasOpen`: it was seen without an end since the caller began to look, so one that it shows now is new.
+ * Returns the standing of an Order. After an edit, a force or a retry, the status shows a previous end for some time. `wasOpen`: the caller
+ * has observed it without an end, so an end that it shows now is new.
  */
 export function standingOf(order: Order, wasOpen = false): Standing {
   const { metadata, status = {} } = order;
@@ -15,12 +15,12 @@ export function standingOf(order: Order, wasOpen = false): Standing {
   return phase === 'Succeeded' ? 'succeeded' : 'ended badly';
 }
 
-/** True for an Order that shows an end, were it one of before. */
+/** True for an Order whose status shows an end, even a previous one. */
 export function hasEnd({ status }: Pick<Order, 'status'>): boolean {
   return ['Succeeded', 'Failed', 'Cancelled'].includes(status?.phase ?? '');
 }
 
-/** The Orders that were seen unfinished. */
+/** The Orders that were observed unfinished. */
 export interface Openings {
   see(order: Order): void;
   has(order: Order): boolean;
@@ -40,7 +40,7 @@ function isAwaited(order: Order, wasOpen: boolean): boolean {
   const { metadata, status = {} } = order;
   if (isForceOwed(order)) return true;
   const retryAt = Number(metadata.annotations?.[annotations.retryAt] ?? 0) * 1000;
-  // The server dates a retry at or after the ends that it is about (in whole seconds); a success has nothing to retry.
+  // The server dates a retry at or after the failures that it refers to (in whole seconds); a succeeded Order has nothing to retry.
   const ended = Date.parse(status.completionTime ?? '') || 0;
   return !wasOpen && status.phase === 'Failed' && retryAt >= ended && ended > 0;
 }

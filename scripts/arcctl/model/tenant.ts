@@ -8,7 +8,7 @@ const files = [
   'knative/tenant/egress.yaml',
 ] as const;
 
-/** The objects of knative/tenant in a namespace: what gives it to ARC. */
+/** Returns the objects of knative/tenant for a namespace. */
 export async function tenantObjects(namespace: string): Promise<KubeObject[]> {
   const found = await Promise.all(files.map((file) => parseManifests(shippedText(file), file)));
   return found.flat().map((object) => ({ ...object, metadata: { ...object.metadata, namespace } }));

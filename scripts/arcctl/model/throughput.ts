@@ -1,22 +1,22 @@
 import { instantOf } from '#shared/base/meta';
 import { type ArtifactWorkflow, parseProgress, phaseOf } from '#shared/domain';
 
-/** What was moved within one minute. */
+/** The throughput of one minute. */
 export interface Minute {
-  /** Its begin, in milliseconds since 1970. */
+  /** Start of the minute, in milliseconds since 1970. */
   atMs: number;
   bytes: number;
-  /** Artifacts that arrived. */
+  /** Number of succeeded artifacts. */
   arrived: number;
 }
 
-/** The time that is looked back on. */
+/** Length of the history. */
 export const shownMinutes = 60;
 const minuteMs = 60_000;
 
 /**
- * What was moved in each of the last sixty minutes, the present one last, as ArtifactWorkflows tell it: so nothing has to be kept, and it is known as soon
- * as they are. The bytes of a transfer are spread evenly over its time; those of one that failed, or is deleted, are not known.
+ * Returns the throughput of the last sixty minutes, the current one last, computed from ArtifactWorkflows without any recorded history.
+ * The bytes of a transfer are spread evenly over its duration; those of failed or deleted transfers are unknown.
  */
 export function throughputOf(children: readonly ArtifactWorkflow[], nowMs: number): Minute[] {
   const firstMs = (Math.floor(nowMs / minuteMs) - shownMinutes + 1) * minuteMs;
@@ -50,7 +50,7 @@ function transferOf(child: ArtifactWorkflow, nowMs: number): Transfer | undefine
   const phase = phaseOf(child);
   const started = instantOf(startTime);
   if (started === undefined) return undefined;
-  // Its times are of another clock: nothing is later than now.
+  // Its times come from another clock: clamp them to now.
   const startMs = Math.min(started, nowMs);
   if (phase === 'Running')
     return { startMs, endMs: nowMs, bytes: parseProgress(progress)?.done ?? 0, isOver: false };
@@ -60,9 +60,9 @@ function transferOf(child: ArtifactWorkflow, nowMs: number): Transfer | undefine
   return { startMs, endMs, bytes: results?.bytes?.copied ?? 0, isOver: true };
 }
 
-/** How much of a transfer lies within the minute that begins at `atMs`. */
+/** Returns the share of a transfer within the minute that starts at `atMs`. */
 function shareOf(atMs: number, startMs: number, endMs: number): number {
-  // Times are in whole seconds: what is short has neither length nor end, and lies where it began.
+  // Times are in whole seconds: a short transfer has no duration and counts at its start.
   if (endMs === startMs) return 1;
   const within = Math.min(endMs, atMs + minuteMs) - Math.max(startMs, atMs);
   return Math.max(0, within) / (endMs - startMs);

@@ -16,14 +16,14 @@ import { dockerCredentials } from '../../arc-transfer/docker-credentials.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What a transfer would send, as far as servers tell. */
+/** The bytes that a transfer would send, as far as servers report sizes. */
 export type Bytes = { state: 'known'; toSend: number; total: number } | { state: 'unknown'; why: string };
 
 const readTimeoutMs = 30_000;
 
 /**
- * Asks source and destination what a planned ArtifactWorkflow would send; nothing is written, and no content is read. With the user's own
- * credentials, those of docker login: the Secrets of Endpoints are not for people.
+ * Queries source and destination for the bytes that a planned ArtifactWorkflow would send; writes nothing and reads no content. Uses the
+ * user's credentials from docker login, because users cannot read the Secrets of Endpoints.
  */
 export async function transferBytes(
   workflow: ArtifactWorkflow,
@@ -49,7 +49,7 @@ export async function transferBytes(
   }
 }
 
-/** What a job would send, as `moveJob` would do it. Rejects with a TransferError. */
+/** Compares both ends of a job, like `moveJob`. Rejects with a TransferError. */
 async function compared(job: Job, options: CopyOptions): Promise<Bytes> {
   if ([job.source, job.destination].some(({ type }) => type === 'bundle'))
     return { state: 'unknown', why: 'the size of a bundle shows when it is made' };
@@ -66,7 +66,7 @@ async function compared(job: Job, options: CopyOptions): Promise<Bytes> {
   }
   const { bytes, missing } = await compareArtifact(options, async (opening) => {
     const ends = await openEnds(job, opening);
-    // Only a registry knows sizes without reading what they are of.
+    // Only registries report sizes without a download.
     if (!ends.source.registry) throw new TransferError('config', 'its source does not tell sizes');
     return ends;
   });
@@ -75,7 +75,7 @@ async function compared(job: Job, options: CopyOptions): Promise<Bytes> {
 
 function whyNot(caught: unknown): string {
   const isShut = caught instanceof TransferError && ['auth', 'denied'].includes(caught.reason);
-  // The message of such a failure is for those who own the Endpoint.
+  // The original message is meant for the owner of the Endpoint.
   if (isShut) return 'a registry does not let you in: sign in with docker login';
   return caught instanceof Error ? caught.message : String(caught);
 }

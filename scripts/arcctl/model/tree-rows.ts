@@ -2,7 +2,7 @@ import { parseProgress } from '#shared/domain';
 import type { Cell } from '../core/print.ts';
 import type { ArtifactNode, OrderTree, RunNode, VersionNode } from './tree.ts';
 
-/** A line of a tree before it has its branches. */
+/** A line of a tree without its branches. */
 interface Line {
   name: string;
   phase: string;
@@ -11,7 +11,7 @@ interface Line {
   below: Line[];
 }
 
-/** The rows of NAME, PHASE, REASON and MESSAGE. Earlier versions and what ended well are shown in full only where it is `wide`. */
+/** Returns rows of NAME, PHASE, REASON and MESSAGE. With `isWide`, they include earlier versions and details of succeeded ones. */
 export function treeRows(tree: OrderTree, isWide = false): Cell[][] {
   const order: Line = {
     name: `Order ${tree.namespace}/${tree.name}`,
@@ -79,17 +79,17 @@ function runLine({ kind, name, phase, message, pods }: RunNode): Line {
 }
 
 interface Branch {
-  /** Before the name. */
+  /** Prefix of the name. */
   lead: string;
-  /** Before the names below it. */
+  /** Prefix of the names below it. */
   indent: string;
-  /** The message of the levels above. */
+  /** The message of the level above. */
   said: string;
 }
 
 function rowsOf({ name, phase, reason, message, below }: Line, branch: Branch): Cell[][] {
   const { lead, indent, said } = branch;
-  // Each level passes on what the one below it says.
+  // A message repeated from the level above is shown once.
   const news = said === '' ? message : message.replace(said, '…');
   const rows: Cell[][] = [[`${lead}${name}`, phaseCell(phase), reason, news === '…' ? '' : news]];
   for (const [index, line] of below.entries()) {
@@ -114,19 +114,19 @@ const styles = {
   Active: 'cyan',
 } as const;
 
-/** A phase, coloured on a terminal. */
+/** Returns a phase with its colour. */
 function phaseCell(phase: string): Cell {
   const found = Object.entries(styles).find(([name]) => name === phase);
   return found ? { text: phase, style: found[1] } : phase;
 }
 
-/** `45%` of `n/m`; empty where nothing is known. */
+/** Formats `n/m` as `45%`; empty if unknown. */
 export function percentOf(progress: string): string {
   const known = parseProgress(progress);
   return known ? `${Math.floor((known.done / known.total) * 100)}%` : '';
 }
 
-/** Messages of failures have the end of a log in them: a table has room for the first line. */
+/** Returns the first line: messages of failures contain the end of a log. */
 export function firstLine(text: string): string {
   return text.split('\n', 1)[0] ?? '';
 }

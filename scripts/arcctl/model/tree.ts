@@ -15,8 +15,8 @@ import {
 import { type PodNode, podNode, type ShownPod } from '../core/pod.ts';
 
 /**
- * What an Order is at present, from the Order down to its pods: `arcctl tree` prints it, `watch` and `logs` follow it, and a page shows it.
- * Pure: made of the objects as they were read, in any order; what could not be read is left out.
+ * The current state of an Order, from the Order down to its pods, for `arcctl tree`, `watch`, `logs` and the console. Computed from objects in
+ * any order; objects that could not be read are omitted.
  */
 export interface OrderTree {
   namespace: string;
@@ -26,20 +26,20 @@ export interface OrderTree {
   message: string;
   created: string;
   artifacts: ArtifactNode[];
-  /** ArtifactWorkflows of artifacts that the Order lists no longer. */
+  /** ArtifactWorkflows of artifacts that the Order no longer lists. */
   left: VersionNode[];
 }
 
 /** One entry of `spec.artifacts`. */
 export interface ArtifactNode {
   index: number;
-  /** Its name in the Order, or `#<index>`. */
+  /** The artifact's name, or `#<index>`. */
   name: string;
   type: string;
   source: string;
   destination: string;
   phase: string;
-  /** Why it neither runs nor has ended, or why the last attempt ended badly; empty where there is nothing to say. */
+  /** Why it neither runs nor has ended, or why the last attempt failed; empty otherwise. */
   reason: string;
   message: string;
   since: string;
@@ -47,7 +47,7 @@ export interface ArtifactNode {
   progress: string;
   digest: string;
   attempts: number;
-  /** The one in force first, then the earlier ones. */
+  /** The current version first, then earlier ones. */
   versions: VersionNode[];
 }
 
@@ -63,7 +63,7 @@ export interface VersionNode {
   runs: RunNode[];
 }
 
-/** One Workflow or CronWorkflow of Argo, or a Workflow that a CronWorkflow made. */
+/** A Workflow or CronWorkflow of Argo, or a Workflow created by a CronWorkflow. */
 export interface RunNode {
   kind: string;
   name: string;
@@ -73,7 +73,7 @@ export interface RunNode {
   pods: PodNode[];
 }
 
-/** Everything of one namespace that a tree may be made of. */
+/** The objects of one namespace from which trees are built. */
 export interface TreeInputs {
   order: Order;
   artifactWorkflows: readonly ArtifactWorkflow[];
@@ -81,7 +81,7 @@ export interface TreeInputs {
   pods?: readonly ShownPod[];
 }
 
-/** Linear in the objects. */
+/** Builds the tree in linear time. */
 export function treeOf({ order, artifactWorkflows, runs = [], pods = [] }: TreeInputs): OrderTree {
   const { namespace = '', name, uid = '', creationTimestamp = '' } = order.metadata;
   const own = artifactWorkflows.filter((each) => isOwnedBy(each, order));
@@ -94,7 +94,7 @@ export function treeOf({ order, artifactWorkflows, runs = [], pods = [] }: TreeI
   );
   const byKey = new Map(own.map((each) => [keyOf(each), each]));
   const byId = Map.groupBy(own, artifactIdOf);
-  // What an edit renames keeps its place at the destination, and no id.
+  // A renamed artifact keeps its target but gets no id.
   const byTarget = Map.groupBy(own, ({ metadata }) => metadata.labels?.[labels.target]);
   const byName = Map.groupBy(own, ({ spec }) => spec.artifact?.name);
   const taken = new Set<ArtifactWorkflow>();
@@ -138,7 +138,7 @@ export function treeOf({ order, artifactWorkflows, runs = [], pods = [] }: TreeI
   };
 }
 
-/** Reason and message in one; empty where there is nothing to say. */
+/** Joins reason and message; empty if there are none. */
 export function whyOf({ reason, message }: { reason: string; message: string }): string {
   return [reason, message].filter((text) => text !== '').join(': ');
 }
@@ -161,7 +161,7 @@ function artifactNode(
     reason: entry?.reason ?? '',
     message: entry?.message ?? (entry ? '' : unreported(order)),
     since: entry?.since ?? '',
-    // The Order's status follows that of its ArtifactWorkflow at intervals that grow with its size.
+    // The Order's status lags behind that of its ArtifactWorkflow, at intervals that grow with its size.
     progress: current?.progress || (entry?.progress ?? ''),
     digest: entry?.digest ?? '',
     attempts: entry?.attempts ?? 1,
@@ -169,7 +169,7 @@ function artifactNode(
   };
 }
 
-/** An artifact without an entry: nobody has looked yet, or it is alike another one, which has the entry of both. */
+/** Describes an artifact without an entry: not observed yet, or a duplicate of another artifact, which has the entry of both. */
 function unreported({ metadata, status }: Order): string {
   const isSeen =
     status?.observedGeneration === metadata.generation && status?.artifactWorkflows !== undefined;
@@ -219,7 +219,7 @@ function runNode(run: Workflow | CronWorkflow, pods: readonly ShownPod[]): RunNo
       const reason = code !== undefined && code !== '0' ? `ExitCode ${code}` : '';
       return { name, phase: node.phase ?? '', reason, message: node.message ?? '' };
     });
-  // A pod says more, while it is there.
+  // The pod says more while it exists.
   return {
     ...common,
     message,

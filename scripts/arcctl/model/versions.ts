@@ -8,7 +8,7 @@ import {
   withDefaults,
 } from '#shared/domain';
 
-/** What makes a version of an artifact another transfer, for people to compare. */
+/** Returns the inputs of a version, for people to compare. */
 export function inputsOf({ spec }: ArtifactWorkflow): object {
   const { type, srcRef, dstRef, cron, artifact, workflowTemplateRef, policies } = spec;
   const side = (ref: typeof srcRef) =>
@@ -25,8 +25,8 @@ export function inputsOf({ spec }: ArtifactWorkflow): object {
 }
 
 /**
- * Returns the artifacts of an Order with one set back to what an earlier version of it was made of. `parameters` of its type stand in the
- * version's spec and are left out, as the Order does not set them. Throws Conflict where the Order lists no such artifact.
+ * Returns the artifacts of an Order with one set back to the inputs of an earlier version. The version's spec includes the `parameters` of its
+ * type, which are omitted, because the Order does not set them. Throws Conflict if the Order no longer lists the artifact.
  */
 export function rolledBack(
   order: Order,

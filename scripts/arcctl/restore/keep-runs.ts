@@ -8,11 +8,11 @@ export interface KnownOwner {
 }
 
 /**
- * Keeps what ran for ArtifactWorkflows that the backup does not have from being collected: submit-workflow gives it to those that are made
- * anew. A name that the backup has with another uid is left alone: that run belongs to another version. CronWorkflows are made anew and
- * would go on without an owner for ever, so they are left alone, too.
+ * Protects Workflows of ArtifactWorkflows that the backup does not contain from garbage collection, so that submit-workflow can adopt them for
+ * recreated ArtifactWorkflows. A name that the backup contains with another UID is skipped: its Workflow belongs to another version. CronWorkflows
+ * are skipped because they are recreated and would otherwise run forever without an owner.
  *
- * @returns how many were kept
+ * @returns the number of kept Workflows
  */
 export async function keepRuns(
   { api }: Pick<Cluster, 'api'>,

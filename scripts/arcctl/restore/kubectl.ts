@@ -13,8 +13,8 @@ interface Streams {
 }
 
 /**
- * Runs a program in a container of the conduit's namespace, with its streams: kubectl knows every way of a cluster to do that. What the program says on its
- * standard error is shown. Rejects with a Failure where it does not end well.
+ * Runs a program in a container of ARC's namespace with kubectl, which supports every authentication method, and connects its streams. The
+ * program's stderr is shown. Rejects with a Failure if it fails.
  */
 export async function execute(
   io: Io,
@@ -38,14 +38,14 @@ export async function execute(
   });
   const streams = [
     ...(child.stdout ? [pipeline(child.stdout, output)] : []),
-    // Where the program ends early, its own message says why.
+    // If the program exits early, its own message explains why.
     ...(input && child.stdin ? [pipeline(input, child.stdin).catch(() => undefined)] : []),
   ];
   const [[code]] = await Promise.all([ended, ...streams]);
   if (code !== 0) throw new Failure(exitCodes.no, `kubectl exec ${target} ended with code ${code}`);
 }
 
-/** The cluster and the user of arcctl, for kubectl. */
+/** Returns kubectl flags for arcctl's cluster and user. */
 function flagsOf({ context, kubeconfig, as: user, asGroup = [], asUid }: GlobalOptions): string[] {
   const given = { context, kubeconfig, as: user, 'as-uid': asUid };
   return [

@@ -5,7 +5,7 @@ import type { Kind } from '#shared/kubernetes/client';
 import { exitCodes, Failure } from '../core/failure.ts';
 import type { Cluster } from '../core/session.ts';
 
-/** A pod template, as far as it is looked at here. */
+/** The relevant fields of a pod template. */
 interface Template {
   spec: Record<string, unknown> & { containers: (Record<string, unknown> & { name: string })[] };
 }
@@ -37,13 +37,13 @@ const allPods: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', name
 const server = { namespace: conduitNamespace, name: 'api-server' };
 const backups = { namespace: conduitNamespace, name: 'backup' };
 const restorer = { namespace: conduitNamespace, name: 'restore' };
-/** How many replicas there were: kept on the Deployment, for a restore that is repeated. */
+/** Annotation of the Deployment with the previous replica count, so that a restore can be repeated. */
 const before = 'arc.opendefense.cloud/replicas-before-restore';
 
-/** Bounds of what the cluster does by itself. */
+/** Timeouts for changes by the cluster. */
 const patienceMs = 180_000;
 
-/** Stops every api-server: while it is away the garbage collector, which cannot ask for the owners of Workflows, deletes none. */
+/** Stops every api-server. While none responds, the garbage collector cannot look up owners of Workflows and deletes none. */
 export async function stopServer({ api }: Cluster, signal: AbortSignal): Promise<void> {
   const found = await api.get(deployments, server, signal);
   if (!found)
@@ -61,7 +61,7 @@ export async function stopServer({ api }: Cluster, signal: AbortSignal): Promise
   });
 }
 
-/** Starts as many as there were, and waits until one is ready. */
+/** Restores the previous replica count and waits until a replica is ready. */
 export async function startServer({ api }: Cluster, signal: AbortSignal): Promise<void> {
   const found = await api.get(deployments, server, signal);
   const replicas = Number(found?.metadata.annotations?.[before] ?? 2);
@@ -74,8 +74,8 @@ export async function startServer({ api }: Cluster, signal: AbortSignal): Promis
 }
 
 /**
- * Runs a pod that waits, with image, certificates and settings of api-server, or of the CronJob of backups where `stored` is true. Resolves
- * with its container once it runs; `remove` deletes it.
+ * Runs an idle pod with the image, certificates and settings of api-server or, with `stored`, of the backup CronJob. Resolves with its
+ * container once it runs; `remove` deletes it.
  */
 export async function startRestorer(cluster: Cluster, stored: boolean, signal: AbortSignal) {
   const { api } = cluster;
@@ -114,7 +114,7 @@ function restorerPod({ spec }: Template, container: Template['spec']['containers
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    // The network policies let a pod of backups reach etcd.
+    // The network policies allow backup pods to reach etcd.
     metadata: {
       ...restorer,
       labels: { 'app.kubernetes.io/name': 'backup', 'app.kubernetes.io/part-of': 'arc' },

@@ -13,7 +13,7 @@ import { type Cluster, connect, globalOptions } from '../../core/session.ts';
 import { readOrder } from '../../model/read-tree.ts';
 import { treeOf, whyOf } from '../../model/tree.ts';
 
-/** How long one command waits in all where the API asks it to. */
+/** Maximum total time that one command spends on waits requested by the API (429). */
 const mostWaitMs = 10 * 60_000;
 const mostNames = 20;
 
@@ -130,7 +130,7 @@ async function actOnAll(
   const answers: unknown[] = [];
   const done: Target[] = [];
   const patience = { leftMs: mostWaitMs };
-  // One after the other: when one is refused, those before it have been printed.
+  // One by one: when the API rejects one, those before it have been printed.
   for (const [at, { kind, name }] of targets.entries()) {
     const act = () => action.act(cluster, kind, { namespace: cluster.namespace, name }, io.signal);
     const answer = await actPatiently(io, act, targets.slice(at), patience);
@@ -151,7 +151,7 @@ async function actOnAll(
     io.note(`Follow it with: ${cluster.hint(`watch ${first.name}`)}`);
 }
 
-/** Acts on the first target of `left`, and retries after the delay that a 429 asks for, within the wait that is left in `patience`. */
+/** Acts on the first target of `left`, and retries after the delay of a 429, while the retry budget `patience` allows. */
 async function actPatiently(
   io: Io,
   act: () => Promise<unknown>,
@@ -165,7 +165,7 @@ async function actPatiently(
       if (!ArcError.is(caught, 'TooManyRequests')) throw caught;
       const seconds = Math.max(1, caught.details?.retryAfterSeconds ?? 1);
       patience.leftMs -= seconds * 1000;
-      // To repeat the command with --all would run again what was done.
+      // Repeating the command with --all would run the finished ones again.
       const names = left.slice(0, mostNames).map(({ name }) => name);
       const more = left.length > names.length ? ` and ${left.length - names.length} more` : '';
       if (patience.leftMs < 0)

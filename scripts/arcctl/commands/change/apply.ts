@@ -19,7 +19,7 @@ interface ApplyOptions {
   watch?: boolean;
 }
 
-/** `arcctl apply`: files as `kubectl apply` takes them; Orders are checked before anything is written, and what will become of them is said. */
+/** `arcctl apply`: applies files like `kubectl apply`; validates their Orders before it writes anything, and prints the planned outcome. */
 export function applyCommand(io: Io): Command {
   return new Command('apply')
     .description('Apply files: check their Orders first, say what will run, and follow it with --watch')
@@ -47,7 +47,7 @@ async function apply(
     isOrder(object) ? [{ file, order: object }] : [],
   );
   const others = objects.flatMap(({ object }) => (isOrder(object) ? [] : [object]));
-  // Their namespace may be in the same file: then the API server judges them when they are written.
+  // With their namespace in the same file no dry run is possible: the API server validates them when they are written.
   if (!others.some(({ kind }) => kind === 'Namespace')) await dryRunAll(io, cluster, given);
   const suffix = dryRun ? ' (dry run)' : '';
   for (const object of others) {
@@ -70,7 +70,7 @@ async function apply(
   return written;
 }
 
-/** Orders of one namespace are watched at a time, as `arcctl watch` does it. */
+/** Watches the Orders of one namespace after another, as `arcctl watch` does. */
 async function watchAll(io: Io, cluster: Cluster, applied: readonly Order[]): Promise<void> {
   const failures: string[] = [];
   for (const [namespace = cluster.namespace, some] of Map.groupBy(

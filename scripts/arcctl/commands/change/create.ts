@@ -17,7 +17,7 @@ interface CreateOptions {
   output?: string;
 }
 
-/** `arcctl create`: an Order from where to where; asks for what is not said, where a person can be asked. */
+/** `arcctl create`: creates an Order from a source and a destination; prompts for missing arguments on a terminal. */
 export function createCommand(io: Io): Command {
   return new Command('create')
     .description(

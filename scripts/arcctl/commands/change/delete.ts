@@ -14,7 +14,7 @@ interface DeleteOptions {
   timeout: string;
 }
 
-/** `arcctl delete`: says what goes with an object and what is left, asks, and waits until it is gone. */
+/** `arcctl delete`: prints the effect on dependents, asks for confirmation, and waits until the object is gone. */
 export function deleteCommand(io: Io): Command {
   return new Command('delete')
     .description('Delete Orders or other objects: say what that stops, ask, and wait until they are gone')
@@ -59,7 +59,7 @@ async function remove(
   for (const name of names) io.line(`${fullName(kind, name)} deleted`);
 }
 
-/** What goes with an object, and what is left; empty where that is nothing else. */
+/** Describes the effect of a deletion on dependents; empty if there is none. */
 async function effectOf(io: Io, { api, namespace }: Cluster, { kind, names }: Asked): Promise<string> {
   const [name = ''] = names;
   if (kind === orders) {

@@ -13,7 +13,7 @@ interface DiffOptions {
   filename: string[];
 }
 
-/** `arcctl diff`: what applying a file would change of its Orders, defaults of the server included. */
+/** `arcctl diff`: shows the changes that applying a file would make to its Orders, including defaults of the server. */
 export function diffCommand(io: Io): Command {
   return new Command('diff')
     .description(
@@ -47,7 +47,7 @@ export function diffCommand(io: Io): Command {
     });
 }
 
-/** The order of keys is no difference: both sides have that of the alphabet, with the name of an artifact first. */
+/** Sorts keys alphabetically on both sides, with the name of an artifact first, so that their order is no difference. */
 function byKey({ key: a }: Pair, { key: b }: Pair): number {
   const [left, right] = [String(a), String(b)];
   if (left === right) return 0;

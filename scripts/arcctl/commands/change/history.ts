@@ -27,7 +27,7 @@ interface HistoryOptions {
   output?: string;
 }
 
-/** `arcctl history`: the versions of an Order's artifacts that are kept, the one in force first. */
+/** `arcctl history`: shows the kept versions of an Order's artifacts, the current one first. */
 export function historyCommand(io: Io): Command {
   return new Command('history')
     .description('Show the versions of the artifacts of an Order, and what each was made of')
@@ -64,7 +64,7 @@ interface RollbackOptions {
   dryRun?: boolean;
 }
 
-/** `arcctl rollback`: sets an artifact of the Order back to what an earlier version of it was made of, which then runs. */
+/** `arcctl rollback`: sets an artifact back to the inputs of an earlier version, which then runs. */
 export function rollbackCommand(io: Io): Command {
   return new Command('rollback')
     .description('Set an artifact of an Order back to an earlier version, which then runs again')
@@ -153,7 +153,7 @@ function versionOf(
   throw new Failure(exitCodes.no, `of artifact ${name} there is ${what}: see "${hint}"`);
 }
 
-/** The parameters that the type sets: what they add to a version is not the Order's. */
+/** Returns the parameters of the type: a version contains them, but the Order must not. */
 async function parametersOf(
   io: Io,
   { api, namespace }: Cluster,

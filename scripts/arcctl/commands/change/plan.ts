@@ -18,7 +18,7 @@ interface PlanOptions {
   output?: string;
 }
 
-/** An Order with what would become of each of its artifacts. */
+/** An Order with the planned outcome of each artifact. */
 interface Preview {
   order: string;
   namespace: string;
@@ -26,7 +26,7 @@ interface Preview {
   artifacts: (Omit<Outcome, 'workflow'> & { bytes?: Bytes })[];
 }
 
-/** `arcctl plan`: what would run, be re-used or be refused if a file were applied. Nothing is written. */
+/** `arcctl plan`: prints what would run, be reused or be rejected if a file were applied. Writes nothing. */
 export function planCommand(io: Io): Command {
   return new Command('plan')
     .description(
@@ -117,7 +117,7 @@ function bytesCell(bytes: Bytes | undefined): string {
   return bytes.state === 'known' ? bytesText(bytes.toSend) : '?';
 }
 
-/** `2 would run, 1 re-used`. */
+/** Formats outcomes as `2 would run, 1 re-used`. */
 export function summaryOf(artifacts: Preview['artifacts']): string {
   const counts = Map.groupBy(artifacts, ({ action }) => action);
   const parts = [...counts].map(([action, some]) => `${some.length} ${words[action]}`);

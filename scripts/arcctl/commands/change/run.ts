@@ -21,7 +21,7 @@ interface RunOptions {
   artifact?: string[];
 }
 
-/** `arcctl run`: a run of a schedule at once, beside those that are to come. */
+/** `arcctl run`: starts a run of a schedule immediately, in addition to the scheduled ones. */
 export function runCommand(io: Io): Command {
   return new Command('run')
     .description('Start a run of the schedules of an Order now, beside those that are to come')
@@ -62,7 +62,7 @@ export function runCommand(io: Io): Command {
     });
 }
 
-/** As Argo makes a run of a CronWorkflow (`argo submit --from cronwf/NAME`), and as ARC finds it. */
+/** Builds a Workflow as Argo does for a CronWorkflow (`argo submit --from cronwf/NAME`), with the labels by which ARC finds it. */
 function runOf({ apiVersion, kind, metadata, spec }: CronWorkflow, now: Date): Workflow {
   const { name, namespace, labels: own = {} } = metadata;
   const instance = own[labels.argoInstance];

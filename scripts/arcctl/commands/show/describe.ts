@@ -14,7 +14,7 @@ import { type Explanation, explanationsOf, parseStatusTable } from '../../model/
 import type { OrderTree } from '../../model/tree.ts';
 import { firstLine, treeRows } from '../../model/tree-rows.ts';
 
-/** `arcctl describe`: all that helps with one object on one page: its state, its Events, and what to do about each reason. */
+/** `arcctl describe`: shows the state of an object, its Events, and a remedy for each reason on one page. */
 export function describeCommand(io: Io): Command {
   return new Command('describe')
     .description(
@@ -98,7 +98,7 @@ function reasonsOf({ artifacts }: OrderTree): string[] {
   ]);
 }
 
-/** The reasons of conditions that say that something is not as it should be. */
+/** Returns the reasons of conditions that indicate a problem. */
 function troubles({ status }: KubeObject & { status?: unknown }): string[] {
   const conditions =
     isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : [];
@@ -122,7 +122,7 @@ function printHelp(io: Io, reasons: ReadonlySet<string>): void {
   }
 }
 
-/** Several things have a phase of one name: the row about the artifact says most. */
+/** Selects the most specific explanations: several kinds share phase names, and the row about artifacts says most. */
 function mostApt(found: readonly Explanation[]): Explanation[] {
   const [first] = [...found.filter(({ what }) => /artifact/i.test(what)), ...found];
   return first ? [first] : [];

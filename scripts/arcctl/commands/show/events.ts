@@ -20,7 +20,7 @@ import { type Cluster, connect, globalOptions } from '../../core/session.ts';
 import { createEarlyEvents } from '../../model/early-events.ts';
 import { readOrder } from '../../model/read-tree.ts';
 
-/** Events of ArtifactWorkflows that have not been seen: they follow within moments. */
+/** Buffer for Events of ArtifactWorkflows that the watch has not delivered yet. */
 const mostEarly = 1000;
 
 interface EventsOptions {
@@ -30,8 +30,8 @@ interface EventsOptions {
 }
 
 /**
- * `arcctl events`: the Events of the conduit's objects and, while it follows, the domain events that subscribers get, made by
- * the same functions from a watch: no Trigger is needed.
+ * `arcctl events`: shows the Events of ARC objects and, with --follow, domain events. The domain events are computed from a watch with the
+ * functions' own code, so no Trigger is needed.
  */
 export function eventsCommand(io: Io): Command {
   return new Command('events')
@@ -105,7 +105,7 @@ async function showNew(io: Io, api: KubeClient, { order, place }: Request, print
   const seenChildren = follower.follow<ArtifactWorkflow>(artifactWorkflows, place, ({ before, after }) => {
     if (!after) return;
     const { uid = '', name } = after.metadata;
-    // Its first Event may have come before it did.
+    // Its first Event may have arrived before the object.
     const waiting = early.take(uid);
     if (order && !isOwnedBy(after, order)) return;
     uids.add(uid);
@@ -114,7 +114,7 @@ async function showNew(io: Io, api: KubeClient, { order, place }: Request, print
     for (const { event } of announcements(after, new Date(), lastMilestone(before)))
       news.push(domainEntry(event, `artifactworkflow/${name}`));
   });
-  // The list of Events can be long: whose they are is known by then.
+  // Listing Events can take long; by then the owners are known.
   while (order && !seenChildren.synced) if (!(await follower.changed(0))) return;
   follower.follow(events, place, ({ after }) => {
     if (!after || !isOfArc(after)) return;
@@ -150,7 +150,7 @@ interface DomainEvent {
 
 function domainEntry(event: DomainEvent, object: string): Entry {
   const { phase = '', message, digest } = event.data ?? {};
-  // Kubernetes' times are in whole seconds, and are sorted as texts.
+  // Kubernetes' times are in whole seconds, and are sorted as strings.
   const time = isoSeconds(Date.parse(event.time ?? '') || Date.now());
   return {
     time,

@@ -10,7 +10,7 @@ interface ExplainOptions {
   output?: string;
 }
 
-/** `arcctl explain`: what a phase, a reason or a condition means and what to do, as docs/status.md has it. Asks no cluster. */
+/** `arcctl explain`: explains a phase, reason or condition with the table of docs/status.md. Does not contact the cluster. */
 export function explainCommand(io: Io): Command {
   return new Command('explain')
     .description('Say what a phase or reason in a status means, and what to do')
@@ -42,7 +42,7 @@ export function explainCommand(io: Io): Command {
     });
 }
 
-/** Without the marks of Markdown. */
+/** Removes Markdown markup. */
 function plain(text: string): string {
   return text.replaceAll('`', '');
 }

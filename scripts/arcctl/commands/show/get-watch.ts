@@ -5,12 +5,12 @@ import type { Io } from '../../core/io.ts';
 import type { Cluster } from '../../core/session.ts';
 import { type Request, readRows, shownTable, type Table } from './rows.ts';
 
-/** No more than a screen of changes a second. */
+/** Limits the output to one screen of changes per second. */
 const leastMs = 500;
 
 /**
- * Prints the rows of objects, and each again when it has changed, with the time, until Ctrl-C. Unlike `kubectl get --watch` it prints a row only
- * where one of its cells has changed, says what is gone, goes on after a lost connection, and holds up through many changes.
+ * Prints the rows of objects, and each row again with the time when it changes, until Ctrl-C. Unlike `kubectl get --watch` it prints a row only
+ * if a cell has changed, reports deletions, reconnects, and coalesces frequent changes.
  */
 export async function watchRows(io: Io, cluster: Cluster, request: Request): Promise<void> {
   const { kind, names, namespace, selector, fieldSelector } = request;
@@ -52,7 +52,7 @@ export async function watchRows(io: Io, cluster: Cluster, request: Request): Pro
   }
 }
 
-/** The rows that are not as they were last shown, and those that are gone, marked as such. The age of an object is no change. */
+/** Returns the rows that differ from those last shown, and the deleted ones, marked as such. The age of an object is ignored. */
 function changedRows(table: Table, names: readonly string[], last: Map<string, string>): Table['rows'] {
   const aging = table.columns.findIndex(({ name }) => name === 'AGE');
   const present = table.rows.filter(({ name }) => names.length === 0 || names.includes(name));

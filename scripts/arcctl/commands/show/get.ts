@@ -17,7 +17,7 @@ interface GetOptions {
   allNamespaces?: boolean;
 }
 
-/** `arcctl get`: as kubectl, for the kinds of ARC and those of Argo that it makes; Orders where no kind is named. */
+/** `arcctl get`: lists objects like kubectl, for ARC kinds and the Argo kinds that ARC creates; default: Orders. */
 export function getCommand(io: Io): Command {
   return new Command('get')
     .description('List Orders, ArtifactWorkflows, Endpoints and types')
@@ -88,7 +88,7 @@ function printRows(
     return;
   }
   if (rows.length === 0) {
-    // Names that are not there, and lists that were refused, are failures and said as such.
+    // Missing names and rejected lists are failures, and are reported as such.
     if (names.length === 0 && answers.length > 0) io.note(nothingFound(kind, namespace, cluster));
     return;
   }

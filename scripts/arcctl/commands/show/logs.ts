@@ -21,7 +21,7 @@ interface LogsOptions {
   tail?: string;
 }
 
-/** `arcctl logs`: what the workers of an Order have printed. */
+/** `arcctl logs`: prints the logs of an Order's workers. */
 export function logsCommand(io: Io): Command {
   return new Command('logs')
     .description(
@@ -54,9 +54,9 @@ export function logsCommand(io: Io): Command {
       const copy = async ({ artifact, pod }: LogSource): Promise<void> => {
         const { container, follow = false } = options;
         const log = { container, follow, ...(tailLines !== undefined && { tailLines }) };
-        // A worker may be silent for long.
+        // A worker may print nothing for a long time.
         const opened = () => follow && io.note(`${artifact}: following the log of pod ${pod}`);
-        // A log may be shown where other people read than may read Secrets, as messages are.
+        // Readers of a log may have no permission to read Secrets, so the log is masked like messages.
         const masked = createLineMasker();
         for await (const line of logLines(cluster, pod, log, io.signal, opened))
           print(artifact, masked(line));
@@ -66,7 +66,7 @@ export function logsCommand(io: Io): Command {
     });
 }
 
-/** The worker ends with its result as JSON, for programs; a person reads what became of it. undefined for another line. */
+/** Formats the worker's final line, its result as JSON, as a sentence; undefined for another line. */
 export function outcomeText(line: string): string | undefined {
   if (!line.startsWith('{"outcome":')) return undefined;
   let result: unknown;
@@ -92,13 +92,13 @@ interface Copying {
 
 function printer(io: Io, isNamed: boolean) {
   return (artifact: string, line: string) => {
-    // A terminal takes control characters for commands; a pipe gets what the worker printed.
+    // A terminal interprets control characters; a pipe gets the raw output.
     const text = io.isTerminal ? printableLines(outcomeText(line) ?? line) : line;
     io.line(isNamed ? `${io.style('dim', `${printable(artifact)}:`)} ${text}` : text);
   };
 }
 
-/** One log after the other, in the order of the artifacts. */
+/** Prints one log after another, in the order of the artifacts. */
 async function printAll(io: Io, { api }: Cluster, order: Order, { wanted, copy }: Copying): Promise<void> {
   const unread: Unread = new Map();
   const tree = await readTree(api, order, unread, io.signal);
@@ -115,7 +115,7 @@ async function printAll(io: Io, { api }: Cluster, order: Order, { wanted, copy }
   }
 }
 
-/** What is left where the pod is gone: the status keeps the end of a failure's log. */
+/** Reports an artifact without a log: if the pod is gone, its status may have the end of the log. */
 function noteEnd(io: Io, artifact: ArtifactNode, why: string): void {
   const state = whyOf(artifact);
   io.note(
@@ -128,7 +128,7 @@ function sourcesOf({ name, versions }: ArtifactNode): LogSource[] {
   return (run?.pods ?? []).map((pod) => ({ artifact: name, pod: pod.name }));
 }
 
-/** Each log as soon as its pod has begun, until the Order has ended and all is printed. */
+/** Prints each log as soon as its pod has started, until the Order has ended and all logs are complete. */
 async function followAll(io: Io, cluster: Cluster, order: Order, { wanted, copy }: Copying): Promise<void> {
   const openings = createOpenings();
   const copies: Promise<unknown>[] = [];

@@ -5,13 +5,13 @@ import type { Io } from '../../core/io.ts';
 import type { Format } from '../../core/print.ts';
 import type { Cluster } from '../../core/session.ts';
 
-/** What `arcctl get` is asked for. */
+/** The arguments of `arcctl get`. */
 export interface Request {
   kind: Kind;
   names: string[];
   selector?: string;
   fieldSelector?: string;
-  /** undefined: all. */
+  /** undefined: all namespaces. */
   namespace: string | undefined;
   format: Format | undefined;
 }
@@ -23,10 +23,10 @@ export interface Wanted {
   isList: boolean;
 }
 
-/** As many as one request asks for: an answer has a time, and a server bounds what it sends. */
+/** Page size: a response has a deadline, and a server limits its size. */
 const pageSize = 500;
 
-/** An object, or a list of any length. */
+/** Reads an object, or a list of any length page by page. */
 export async function readAnswer(
   io: Io,
   { transport }: Cluster,
@@ -66,12 +66,12 @@ export interface Table {
   rows: { cells: string[]; namespace: string; name: string }[];
 }
 
-/** The rows of a list. */
+/** Reads the rows of a list. */
 export async function readRows(io: Io, cluster: Cluster, path: string): Promise<Table> {
   return tableOf(await readAnswer(io, cluster, { path, isList: true }, false));
 }
 
-/** The printer columns of the server, as kubectl shows them (meta.k8s.io/v1 Table). */
+/** Parses the printer columns of the server (meta.k8s.io/v1 Table), as kubectl shows them. */
 export function tableOf(answer: unknown): Table {
   if (!isRecord(answer) || answer.kind !== 'Table')
     throw new ArcError('InternalError', 'the server did not answer with a table: look with -o json');
@@ -96,7 +96,7 @@ function cellText(value: unknown): string {
   return value === undefined || value === null || value === '' ? '<none>' : String(value);
 }
 
-/** The columns that are shown, with that of the namespace where there are several. */
+/** Returns the visible columns, with the namespace if there are several. */
 export function shownTable(
   { kind, namespace, format }: Pick<Request, 'kind' | 'namespace' | 'format'>,
   answers: readonly Table[],

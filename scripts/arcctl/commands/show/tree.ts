@@ -17,7 +17,7 @@ interface TreeOptions {
   allNamespaces?: boolean;
 }
 
-/** `arcctl tree`: Orders with their artifacts, versions, Workflows and pods, and why each is where it is. */
+/** `arcctl tree`: shows Orders with their artifacts, versions, Workflows and pods, and the reason of each state. */
 export function treeCommand(io: Io): Command {
   return new Command('tree')
     .description('Show Orders with their artifacts, versions, Workflows and pods')

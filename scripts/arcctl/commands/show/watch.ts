@@ -28,10 +28,10 @@ interface WatchOptions {
   allNamespaces?: boolean;
 }
 
-/** Pictures a second: enough to look live, and cheap with thousands of artifacts. */
+/** Frames per second: smooth enough, and cheap with thousands of artifacts. */
 const pictureMs = 250;
 
-/** `arcctl watch`: a bar for each artifact while it moves; lines where the output is no terminal. Ends with its Orders. */
+/** `arcctl watch`: shows a progress bar per artifact on a terminal, lines elsewhere. Ends with its Orders. */
 export function watchCommand(io: Io): Command {
   return new Command('watch')
     .description(
@@ -48,7 +48,7 @@ export function watchCommand(io: Io): Command {
     });
 }
 
-/** Follows Orders until they have ended. Rejects with a Failure that names those that ended badly. */
+/** Follows Orders until they have ended. Rejects with a Failure that names the failed ones. */
 export async function watchOrders(
   io: Io,
   cluster: Cluster,
@@ -63,7 +63,7 @@ export async function watchOrders(
     );
 }
 
-/** Resolves with the Orders that ended badly; only of those named. */
+/** Resolves with the failed Orders, restricted to the named ones. */
 async function follow(
   io: Io,
   { api, namespace }: Cluster,
@@ -89,7 +89,7 @@ async function follow(
   const draw = createDrawing(io, isOne);
   const standing = (order: Order) => standingOf(order, openings.has(order));
   const nothing = onceOnly(() => io.note(nothingYet(place.namespace, selector)));
-  // What stands still gets slower: its rates change without news.
+  // The rate of a stalled transfer decreases without any event.
   while (await follower.changed(pictureMs, io.isTerminal ? 1000 : undefined)) {
     if (!seen.synced || !children.synced) continue;
     const present = seen.values().filter((order) => uids.length === 0 || uids.includes(uidOf(order)));
@@ -124,7 +124,7 @@ function uidOf({ metadata }: Order): string {
   return metadata.uid ?? '';
 }
 
-/** Rows, and what the last of them is made of. */
+/** The rows, and the data of the total row. */
 interface Drawn {
   row: Row;
   part: PartProgress;
@@ -169,7 +169,7 @@ function createDrawing(io: Io, isOne: boolean) {
   };
 }
 
-/** One row for all: how much of the whole is done, how fast it goes and how long it will take. */
+/** Returns the total row: share, rate and remaining time of all artifacts. */
 function totalOf(drawn: readonly Drawn[], isTerminal: boolean): Row {
   const { share, bytes, bytesPerSecond, secondsLeft } = orderProgress(drawn.map(({ part }) => part));
   const done = drawn.filter(({ part }) => part.isDone).length;
@@ -185,7 +185,7 @@ function totalOf(drawn: readonly Drawn[], isTerminal: boolean): Row {
   };
 }
 
-/** A line for every tenth is enough in a log. */
+/** Rounds progress to tenths, to limit the lines in a log. */
 function tenths(progress: string, isTerminal: boolean): string {
   const [done = 0, total = 0] = progress.split('/').map(Number);
   if (isTerminal || !(total > 0)) return progress;
