@@ -30,20 +30,20 @@ import { collected } from './core/options.ts';
 /** Returns the whole command line: the source of --help, of the completion, and of docs/arcctl.md. */
 export function createProgram(io: Io, name = 'arcctl'): Command {
   const program = new Command(name)
-    .description('Look at Orders of ARC, the Artifact Conduit, and drive them.')
+    .description('Shows and manages Orders of ARC, the Artifact Conduit.')
     .version(version, '-V, --version', 'print the version of arcctl')
-    .option('-n, --namespace <name>', 'namespace; default: that of the context')
+    .option('-n, --namespace <name>', 'namespace; default: the namespace of the context')
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--kubeconfig <file>', 'in place of KUBECONFIG and ~/.kube/config')
-    .option('--as <user>', 'act as this user')
+    .option('--kubeconfig <file>', 'kubeconfig; default: KUBECONFIG, then ~/.kube/config')
+    .option('--as <user>', 'impersonate this user')
     .addOption(
       new Option(
         '--as-group <group>',
-        'and as a member of this group; may be given more than once',
+        'impersonate this group, with --as; repeatable',
       ).argParser(collected),
     )
-    .option('--as-uid <uid>', 'and with this uid')
-    .option('--request-timeout <duration>', 'bound of one request, such as 10s; 0: none (default: 30s)')
+    .option('--as-uid <uid>', 'impersonate this uid, with --as')
+    .option('--request-timeout <duration>', 'timeout of a request, such as 10s; 0: none (default: 30s)')
     .helpCommand('help [command]', 'show the help of a command')
     .showHelpAfterError(helpHint(name))
     .configureHelp({ showGlobalOptions: true })
@@ -81,7 +81,7 @@ function inherit(parent: Command, command: Command, parentName: string): void {
 }
 
 function helpHint(name: string): string {
-  return `Run "${name} --help" for what there is.`;
+  return `Run "${name} --help" for usage.`;
 }
 
 /** Runs a command line and exits with its exit code. */

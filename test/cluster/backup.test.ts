@@ -155,11 +155,11 @@ describeCluster('a backup', (machine) => {
     const file = path.join(folder, 'all.gz');
     await create('orders', 'saved');
     await arcctl('backup', file);
-    expect(io.printed.join()).toMatch(/^\d+ objects as they were at /);
+    expect(io.printed.join()).toMatch(/^\d+ objects backed up, consistent as of /);
     await api.must('DELETE', arcPath('orders', 'team', 'saved'));
 
     await writeFile(path.join(folder, 'cut.gz'), (await readFile(file)).subarray(0, 100));
-    await expect(arcctl('restore', path.join(folder, 'cut.gz'), '--yes')).rejects.toThrow('cannot be used');
+    await expect(arcctl('restore', path.join(folder, 'cut.gz'), '--yes')).rejects.toThrow('invalid backup');
     await expect(arcctl('restore', file)).rejects.toThrow('--yes');
     await expect(arcctl('restore', 'x', '--stored', '--yes')).rejects.toThrow('components/backup');
 

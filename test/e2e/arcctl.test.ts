@@ -149,7 +149,7 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
     expect(await succeeds('tree', 'slow')).toMatch(/└─ Pod .* Running/);
     expect(await arcctl('wait', 'slow', '--timeout', '100ms')).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining('not yet'),
+      stderr: expect.stringContaining('goal not reached'),
     });
     await succeeds('cancel', 'slow');
     await succeeds('wait', 'slow', '--for=phase=Cancelled');
@@ -200,7 +200,7 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
     const cases: [args: string[], code: number, text: string][] = [
       [['get', 'order/none'], 1, '"none" not found'],
       [['tree', 'none'], 1, 'arcctl get orders -A'],
-      [['get', 'pods'], 2, 'give one of orders,'],
+      [['get', 'pods'], 2, 'use one of orders,'],
       [['frobnicate'], 2, "unknown command 'frobnicate'"],
       [['cancel'], 2, '--all'],
       [['get', '--kubeconfig', nobody], 3, 'no context is chosen'],

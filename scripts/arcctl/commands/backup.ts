@@ -18,7 +18,7 @@ const program = ['node', '/app/api-server.mjs'];
 /** `arcctl backup`: saves a consistent snapshot of all ARC objects to a local file. */
 export function backupCommand(io: Io): Command {
   return new Command('backup')
-    .description('Save all Orders, ArtifactWorkflows, Endpoints and types of ARC, with their status')
+    .description('Back up all Orders, ArtifactWorkflows, Endpoints and types of ARC, with their status')
     .argument('<file>', 'the file to write, such as arc.backup.gz')
     .action(async (file: string, _: unknown, command: Command) => {
       const options = globalOptions(command);
@@ -30,7 +30,7 @@ export function backupCommand(io: Io): Command {
         await execute(io, options, from, [...program, 'backup', '-'], { output });
         const { items, time } = await backupIn(partial);
         await rename(partial, file);
-        io.line(`${items.length} objects as they were at ${time}: ${file}`);
+        io.line(`${items.length} objects backed up, consistent as of ${time}: ${file}`);
       } finally {
         await rm(partial, { force: true });
       }
@@ -46,11 +46,11 @@ interface RestoreOptions {
 export function restoreCommand(io: Io): Command {
   return new Command('restore')
     .description(
-      'Replace all objects of ARC by those of a backup; the API is away meanwhile, what runs goes on',
+      'Replace all objects of ARC by those of a backup; the API is unavailable meanwhile, running Workflows continue',
     )
-    .argument('<backup>', 'a file that "arcctl backup" wrote')
-    .option('--stored', 'the name of a backup where the CronJob of components/backup keeps them')
-    .option('--yes', 'do not ask')
+    .argument('<backup>', 'a file written by "arcctl backup"')
+    .option('--stored', 'the argument is the name of a backup made by the CronJob of components/backup')
+    .option('--yes', 'do not ask for confirmation')
     .action(async (name: string, { stored = false, yes = false }: RestoreOptions, command: Command) => {
       const options = globalOptions(command);
       const cluster = await clusterOf(io, options, `npm start -- --restore ${name}`);
@@ -64,14 +64,14 @@ export function restoreCommand(io: Io): Command {
 async function clusterOf(io: Io, options: GlobalOptions, instead: string): Promise<Cluster> {
   const cluster = await connect(io, options);
   if (await isStandalone(cluster, io.signal))
-    throw new Failure(exitCodes.no, `this is the standalone: end it, and run "${instead}"`);
+    throw new Failure(exitCodes.no, `this is the standalone: stop it, and run "${instead}"`);
   return cluster;
 }
 
 async function confirm(io: Io, what: string): Promise<void> {
-  if (!io.isInteractive) throw usage('nobody can be asked: give --yes');
+  if (!io.isInteractive) throw usage('confirmation needs a terminal: give --yes');
   const answer = await io.ask(`Replace all objects of ARC in this cluster by ${what}? [y/N] `);
-  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failure(exitCodes.no, 'nothing was done');
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failure(exitCodes.no, 'cancelled: nothing was changed');
 }
 
 /** Reads and verifies a whole backup file. */
@@ -80,7 +80,7 @@ async function backupIn(file: string): Promise<Backup> {
   const gunzip = createGunzip();
   return readBackup(unzipped.pipe(gunzip)).catch((caught: unknown) => {
     const { message } = ArcError.from(caught);
-    throw new Failure(exitCodes.no, `${file} cannot be used: ${message}`);
+    throw new Failure(exitCodes.no, `invalid backup ${file}: ${message}`);
   });
 }
 
@@ -92,7 +92,7 @@ async function replace(
   stored: string | undefined,
   content: () => Readable,
 ): Promise<void> {
-  io.note('Stopping api-server. What runs goes on.');
+  io.note('Stopping api-server. Running Workflows continue.');
   await stopServer(cluster, io.signal);
   try {
     const restorer = await startRestorer(cluster, stored !== undefined, io.signal);
@@ -109,7 +109,7 @@ async function replace(
       const owners = Buffer.concat(said).toString().trim().split('\n').filter(Boolean);
       const known = owners.map((line): KnownOwner => JSON.parse(line));
       const kept = await keepRuns(cluster, known, io.signal);
-      if (kept > 0) io.note(`${kept} Workflows began after the backup: they are found again.`);
+      if (kept > 0) io.note(`${kept} Workflows started after the backup: their Orders adopt them.`);
     } finally {
       await restorer.remove();
     }

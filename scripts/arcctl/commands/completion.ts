@@ -15,7 +15,7 @@ const shells = Object.keys(completionScripts) as (keyof typeof completionScripts
 /** `arcctl completion`: prints the script for a shell, which runs `arcctl complete -- WORDS` on TAB. */
 export function completionCommand(io: Io): Command {
   return new Command('completion')
-    .description('Print what makes a shell complete arcctl: source <(arcctl completion bash)')
+    .description('Print a shell completion script: source <(arcctl completion bash)')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(shells))
     .action((shell: keyof typeof completionScripts) => io.write(completionScripts[shell]));
 }

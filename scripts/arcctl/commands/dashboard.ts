@@ -13,8 +13,8 @@ interface DashboardOptions {
 /** `arcctl dashboard`: serves the console with the permissions of the current user, until Ctrl-C. */
 export function dashboardCommand(io: Io): Command {
   return new Command('dashboard')
-    .description('Serve Orders, their artifacts and Endpoints to your browser, on this machine only')
-    .addOption(new Option('--port <number>', 'port on loopback; 0: any that is free').default('0'))
+    .description('Serve the console for Orders, artifacts and Endpoints to a browser on this machine')
+    .addOption(new Option('--port <number>', 'port on loopback; 0: any free port').default('0'))
     .option('--open', 'open it in the browser')
     .action(async (options: DashboardOptions, command: Command) => {
       const port = Number(options.port);
@@ -27,7 +27,7 @@ export function dashboardCommand(io: Io): Command {
       const { url, close } = await startDashboard(cluster, { port, namespace });
       const where = namespace === undefined ? 'all namespaces' : `namespace ${namespace}`;
       io.note(
-        `The dashboard of ${cluster.server}, ${where}. Whoever has this address acts as you. Ctrl-C ends it.`,
+        `The dashboard of ${cluster.server}, ${where}. Anyone with this URL acts as you. Ctrl-C stops it.`,
       );
       io.line(url);
       await using _page = options.open ? await openInBrowser(io, url) : undefined;
@@ -56,7 +56,7 @@ async function openInBrowser(io: Io, url: string): Promise<AsyncDisposable | und
   try {
     return await openPage(url);
   } catch (caught) {
-    io.note(`No browser could be started: ${ArcError.from(caught).message}. Open the address yourself.`);
+    io.note(`Cannot start a browser: ${ArcError.from(caught).message}. Open the URL manually.`);
     return undefined;
   }
 }

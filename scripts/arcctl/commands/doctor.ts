@@ -19,7 +19,7 @@ const styles = { ok: 'green', bad: 'red', warn: 'yellow', unknown: 'dim' } as co
 export function doctorCommand(io: Io): Command {
   return new Command('doctor')
     .description(
-      'Check whether the cluster and the namespace are ready for Orders, and say what mends each finding',
+      'Check whether the cluster and the namespace are ready for Orders, with a fix for each finding',
     )
     .addOption(outputOption(['json', 'yaml']))
     .action(async (options: DoctorOptions, command: Command) => {
@@ -41,8 +41,8 @@ export function doctorCommand(io: Io): Command {
           format
             ? ''
             : wrong === 1
-              ? '1 thing is not as it must be'
-              : `${wrong} things are not as they must be`,
+              ? '1 check failed'
+              : `${wrong} checks failed`,
         );
     });
 }

@@ -18,7 +18,7 @@ interface AddOptions {
 /** `arcctl tenant add`: applies knative/tenant, which makes a namespace a tenant of ARC. */
 export function tenantCommand(io: Io): Command {
   const add = new Command('add')
-    .description('Give a namespace to ARC: its functions may work there, and its Workflows have an account')
+    .description('Make a namespace a tenant of ARC: permissions for its functions, and an account for its Workflows')
     .argument('<namespace>', 'an existing namespace')
     .addOption(dryRunOption())
     .addOption(outputOption(['json', 'yaml', 'name']))
@@ -26,12 +26,12 @@ export function tenantCommand(io: Io): Command {
       const format = formatOf(options.output);
       const cluster = await connect(io, globalOptions(command));
       if (await isStandalone(cluster, io.signal)) {
-        io.note('The standalone works in every namespace: none has to be given.');
+        io.note('The standalone works in every namespace: tenants are not needed.');
         return;
       }
       await give(io, cluster, namespace, { format, dryRun: options.dryRun === true });
     });
-  return new Command('tenant').description('Give namespaces to ARC').addCommand(add);
+  return new Command('tenant').description('Manage tenant namespaces of ARC').addCommand(add);
 }
 
 async function give(
@@ -43,7 +43,7 @@ async function give(
   if (!(await cluster.api.get(namespaces, { name: namespace }, io.signal)))
     throw new Failure(
       exitCodes.no,
-      `there is no namespace ${namespace}: make it with "kubectl create namespace ${namespace}"`,
+      `there is no namespace ${namespace}: create it with "kubectl create namespace ${namespace}"`,
     );
   const applied: unknown[] = [];
   for (const object of await tenantObjects(namespace)) {
@@ -55,5 +55,5 @@ async function give(
   if (format === 'json' || format === 'yaml')
     await printValue(io, format, { apiVersion: 'v1', kind: 'List', items: applied });
   if (io.isTerminal && format === undefined && !dryRun)
-    io.note(`Namespace ${namespace} is ARC's to work in. Make an Order with: arcctl create -n ${namespace}`);
+    io.note(`Namespace ${namespace} is a tenant of ARC. Create an Order with: arcctl create -n ${namespace}`);
 }

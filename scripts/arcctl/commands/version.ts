@@ -26,7 +26,7 @@ interface Versions {
 export function versionCommand(io: Io): Command {
   return new Command('version')
     .description('Print the versions of arcctl, the cluster and its ARC API')
-    .option('--client', 'of arcctl only: asks no cluster')
+    .option('--client', 'only the version of arcctl, without contacting the cluster')
     .addOption(outputOption(['json', 'yaml']))
     .action(async (options: VersionOptions, command: Command) => {
       const format = formatOf(options.output);

@@ -22,7 +22,7 @@ interface WaitOptions {
 /** `arcctl wait`: waits until objects reach a goal; fails immediately when an Order has ended otherwise. */
 export function waitCommand(io: Io): Command {
   return new Command('wait')
-    .description('Wait until Orders, or other objects, have a phase or a condition, or are gone')
+    .description('Wait until Orders or other objects have a phase or a condition, or are deleted')
     .argument('[names...]', 'names of Orders, KIND NAME..., or KIND/NAME...')
     .option('--for <goal>', 'phase=NAME, condition=TYPE[=STATUS] or delete', 'phase=Succeeded')
     .option('--timeout <duration>', 'such as 90s or 10m', '5m')
@@ -37,7 +37,7 @@ export function waitCommand(io: Io): Command {
       const timeoutMs = durationOf(options.timeout, '--timeout');
       const asked = parseOrdersOr(words);
       if (asked.names.length === 0 && options.selector === undefined && options.all !== true)
-        throw usage('which objects? Name them, select them with -l, or take all of the namespace with --all');
+        throw usage('no objects given: name them, select them with -l, or use --all for the whole namespace');
       const cluster = await connect(io, globalOptions(command));
       await wait(io, cluster, { ...asked, goal, timeoutMs, ...options });
     });
@@ -87,7 +87,7 @@ function tooLate(open: readonly string[], { kind, timeoutMs }: Request, cluster:
   const names = open.map((name) => fullName(kind, name)).join(', ') || kind.plural;
   return new Failure(
     exitCodes.timeout,
-    `${names}: not yet after ${timeoutMs / 1000} s; see why with "${cluster.hint(kind === orders && open.length === 1 ? `tree ${open[0]}` : 'tree')}"`,
+    `${names}: goal not reached after ${timeoutMs / 1000} s; see why with "${cluster.hint(kind === orders && open.length === 1 ? `tree ${open[0]}` : 'tree')}"`,
   );
 }
 
@@ -101,13 +101,13 @@ function settle(
     io.line(`${name} condition met`);
     return;
   }
-  if (object === undefined) throw new Failure(exitCodes.no, `${name} is not there`);
+  if (object === undefined) throw new Failure(exitCodes.no, `${name} does not exist`);
   const status = isRecord(object.status) ? object.status : {};
   const why = typeof status.message === 'string' ? `: ${status.message}` : '';
   const [what, verb] =
-    status.phase === 'Cancelled' ? ['Take the cancel back', 'resume'] : ['Mend the cause, then', 'retry'];
+    status.phase === 'Cancelled' ? ['Undo the cancel', 'resume'] : ['Fix the cause, then', 'retry'];
   throw new Failure(
     exitCodes.no,
-    `${name} has ended otherwise, it is ${status.phase}${why}\n${what}: ${cluster.hint(`${verb} ${object.metadata.name}`)}`,
+    `${name} has ended with phase ${status.phase}${why}\n${what}: ${cluster.hint(`${verb} ${object.metadata.name}`)}`,
   );
 }

@@ -1,38 +1,38 @@
-/** What the console's server and its pages say to each other. Types only: both sides import them. */
+/** The JSON protocol between the console's server and its pages. Types only: both sides import them. */
 
-/** Answer of `GET /api/session`. */
+/** Response of `GET /api/session`. */
 export interface Session {
   /** Address of the API server. */
   server: string;
-  /** The one namespace that is shown; absent: all. */
+  /** The only visible namespace; absent: all. */
   namespace?: string;
   version: string;
-  /** Sent back in the header `x-arc-csrf` with each change. */
+  /** CSRF token, sent back in the header `x-arc-csrf` with each change. */
   csrf: string;
 }
 
-/** Every entry of a list has an id, by which changes name it. */
+/** An entry of a list; changes refer to entries by id. */
 export interface Row {
   id: string;
 }
 
-/** What a page shows: single values, and lists of rows. */
+/** The data of a page: single values, and lists of rows. */
 export interface View {
   values: Record<string, unknown>;
   lists: Record<string, readonly Row[]>;
 }
 
-/** Server-sent event `change`: values that differ, rows that are new or differ, ids of rows that are no longer there. */
+/** Server-sent event `change`: changed values, new or changed rows, ids of removed rows. */
 export interface Change {
-  /** True for the first one of a stream, which has everything: forget what was known. */
+  /** True for the first event of a stream, which is complete and replaces all previous data. */
   isWhole: boolean;
   values: Record<string, unknown>;
   lists: Record<string, { set: readonly Row[]; gone: readonly string[] }>;
 }
 
-/** Server-sent event `beat`, every few seconds: the server is there, and what it cannot reach. */
+/** Server-sent event `beat`, every few seconds: a heartbeat with the state of the connection to the cluster. */
 export interface Beat {
-  /** Why what is shown is not current; absent: it is. */
+  /** Why the data is stale; absent: it is current. */
   problem?: string;
 }
 
@@ -45,9 +45,9 @@ export interface OrderRow extends Row {
   started: string;
   completed: string;
   counts: Counts;
-  /** What its artifacts wait for: each reason once. */
+  /** The reasons for which artifacts wait, deduplicated. */
   waits: Wait[];
-  /** Whether something waits for a person. */
+  /** True if an artifact needs attention. */
   needsPerson: boolean;
   types: string[];
 }
@@ -79,12 +79,12 @@ export interface Pace {
   secondsLeft: number;
 }
 
-/** The value `order` of the view of one Order. */
+/** The value `order` of the view of a single Order. */
 export interface OrderHead extends OrderRow {
   uid: string;
-  /** Of the whole Order. */
+  /** Progress of the whole Order. */
   progress: OrderProgress;
-  /** Names of the actions that can work now. */
+  /** Names of the actions that are possible now. */
   actions: string[];
   isSuspended: boolean;
   isCancelled: boolean;
@@ -94,9 +94,9 @@ export interface OrderHead extends OrderRow {
 export interface OrderProgress {
   /** 0 to 1. */
   share: number;
-  /** Bytes that are at their destinations, moved or found there. */
+  /** Bytes at the destinations, copied or existing. */
   bytes: number;
-  /** True where some sizes are not known yet, and are estimated from the others. */
+  /** True if some sizes are unknown and estimated from the others. */
   isEstimate: boolean;
   bytesPerSecond?: number;
   secondsLeft?: number;
@@ -108,7 +108,7 @@ export interface ArtifactRow extends Row {
   type: string;
   source: string;
   destination: string;
-  /** What it is, in a line: an image, a chart, a path. */
+  /** One-line description: an image, a chart, a path. */
   subject: string;
   phase: string;
   reason: string;
@@ -120,7 +120,7 @@ export interface ArtifactRow extends Row {
   nextAttempt: string;
   attempts: number;
   digest: string;
-  /** Bytes of the whole, moved or there already; 0: not known. */
+  /** Total bytes, copied or existing; 0: unknown. */
   bytes: number;
   copied: number;
   progress?: { done: number; total: number; isBytes: boolean };
@@ -167,7 +167,7 @@ export interface EndpointRow extends Row {
   hasCredentials: boolean;
   allowedTypes: string[];
   policy: string;
-  /** Orders that name it, the newest first. */
+  /** Orders that use it, the newest first. */
   usedBy: { namespace: string; name: string; side: 'source' | 'destination' | 'both'; phase: string }[];
   users: number;
 }
@@ -180,7 +180,7 @@ export interface TypeRow extends Row {
   sources: string[];
   destinations: string[];
   parameters: { name: string; value: string }[];
-  /** OpenAPI v3 of `artifacts[].spec`. */
+  /** OpenAPI v3 schema of `artifacts[].spec`. */
   schema?: Record<string, unknown>;
   hasPolicy: boolean;
   users: number;
@@ -209,7 +209,7 @@ export interface SettingRow extends Row {
 
 export interface Settings {
   rows: SettingRow[];
-  /** Why they could not be read; absent: they were. */
+  /** Why the settings could not be read; absent: they were read. */
   problem?: string;
 }
 
@@ -220,10 +220,10 @@ export interface Finding {
   fix?: string;
 }
 
-/** An Order with its runs and pods, for the graph. */
+/** The runs and pods of an Order, for the graph. */
 export interface Runs {
   artifacts: { index: number; versions: RunsOfVersion[] }[];
-  /** What could not be read, and why. */
+  /** The kinds that could not be read, with the reason. */
   unread: string[];
 }
 
@@ -255,16 +255,16 @@ export interface DiffLine {
   text: string;
 }
 
-/** What would become of an Order that is not made yet. */
+/** The preview of an Order that does not exist yet. */
 export interface DryRun {
   /** The Order as YAML. */
   manifest: string;
-  /** Why the API refuses it; absent: it does not. */
+  /** Why the API rejects it; absent: it is valid. */
   refused?: string;
   outcomes: { artifact: string; type: string; action: string; reason: string; message: string }[];
 }
 
-/** The body of every answer that is no success. */
+/** The body of every error response. */
 export interface Problem {
   code: string;
   message: string;

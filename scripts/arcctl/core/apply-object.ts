@@ -26,7 +26,7 @@ export async function applyObject(
     io.signal,
   );
   if (isRecord(answer) && isRecord(answer.metadata)) return answer as KubeObject;
-  throw new ArcError('InternalError', 'the server did not answer with an object');
+  throw new ArcError('InternalError', 'the response of the server is not an object');
 }
 
 /** Returns the kind of an object, as the cluster serves it. Rejects with NotFound if the cluster does not serve it. */
@@ -43,7 +43,7 @@ async function kindOfObject(
   );
   if (resource)
     return { apiVersion, kind, plural: String(resource.name), namespaced: resource.namespaced === true };
-  throw new ArcError('NotFound', `this cluster has no kind ${kind} of ${apiVersion}`, {
+  throw new ArcError('NotFound', `this cluster does not serve kind ${kind} of ${apiVersion}`, {
     details: { name: kind },
   });
 }

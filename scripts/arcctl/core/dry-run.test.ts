@@ -35,9 +35,9 @@ describe('the Orders of files', () => {
   });
 
   it.each([
-    ['no Order', secret, 'there is no Order in it'],
-    ['an alias of nothing', 'a: *b', 'is no YAML: Unresolved alias'],
-    ['aliases without end', `a: &a [x]\nb: [${'*a,'.repeat(101)}]`, 'is no YAML: Excessive alias count'],
+    ['no Order', secret, 'the file has no Orders'],
+    ['an alias of nothing', 'a: *b', 'is not valid YAML: Unresolved alias'],
+    ['aliases without end', `a: &a [x]\nb: [${'*a,'.repeat(101)}]`, 'is not valid YAML: Excessive alias count'],
   ])('with %s are refused as wrong usage that names the file', async (_, text, message) => {
     const file = await put('wrong.yaml', text);
     await expect(ordersIn([file])).rejects.toMatchObject({

@@ -26,7 +26,7 @@ export async function ordersIn(files: readonly string[]): Promise<Given[]> {
   const found: Given[] = [];
   for (const file of files)
     for (const object of await readManifests(file)) if (isOrder(object)) found.push({ file, order: object });
-  if (found.length === 0) throw usage(`${files.join(', ')}: there is no Order in it`);
+  if (found.length === 0) throw usage(`${files.join(', ')}: the file has no Orders`);
   return found;
 }
 
@@ -66,7 +66,7 @@ export async function writeOrder(
         io.signal,
       );
   if (!isRecord(answer) || !isOrder(answer))
-    throw new Failure(exitCodes.no, 'the server did not answer with an Order');
+    throw new Failure(exitCodes.no, 'the response of the server is not an Order');
   return { file, live, next: answer };
 }
 

@@ -41,12 +41,12 @@ export function describeFailure(caught: unknown): { exitCode: number; message: s
     case 'ServiceUnavailable':
       return {
         exitCode: exitCodes.unreachable,
-        message: `${message}\nCheck the cluster with "arcctl doctor", or choose another one with --context.`,
+        message: `${message}\nCheck the cluster with "arcctl doctor", or choose another context with --context.`,
       };
     case 'Unauthorized':
       return {
         exitCode: exitCodes.unreachable,
-        message: `${message}: the cluster does not accept the credentials of this context. Sign in again, or choose another one with --context.`,
+        message: `${message}: the cluster rejected the credentials of this context. Log in again, or choose another context with --context.`,
       };
     case 'Timeout':
       return { exitCode: exitCodes.timeout, message };
@@ -59,7 +59,7 @@ export function describeFailure(caught: unknown): { exitCode: number; message: s
 
 function notFound({ message, details }: ArcError): string {
   if (details?.name !== undefined) return message;
-  return `${message}\nDoes this cluster have ARC? Look with "arcctl doctor".`;
+  return `${message}\nARC may not be installed: check with "arcctl doctor".`;
 }
 
 /** Appends causes, unless the message of the Status already contains them. */

@@ -56,6 +56,6 @@ describe('a connection that is lost', () => {
     while (!seen.synced) await follower.changed(0);
     api.put(order('second', ['a:1']));
     while (seen.values().length < 2) await follower.changed(0, 100);
-    expect(told).toEqual(['the server restarts; trying again']);
+    expect(told).toEqual(['the server restarts; retrying']);
   });
 });

@@ -42,7 +42,7 @@ export function createFollower(api: KubeClient, outer: AbortSignal, tell: (text:
   let news = new AbortController();
   let hasTold = false;
   const lost = (error: ArcError) => {
-    if (!hasTold && !signal.aborted) tell(`${error.message}; trying again`);
+    if (!hasTold && !signal.aborted) tell(`${error.message}; retrying`);
     hasTold = true;
   };
   return {

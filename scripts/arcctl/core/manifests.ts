@@ -31,7 +31,7 @@ export async function parseManifests(text: string, where: string): Promise<KubeO
   const { parseAllDocuments } = await import('yaml');
   const values = parseAllDocuments(text).map((document) => {
     const [error] = document.errors;
-    if (error) throw usage(`${where} is no YAML: ${error.message}`);
+    if (error) throw usage(`${where} is not valid YAML: ${error.message}`);
     return resolved(document, where);
   });
   return values
@@ -40,7 +40,7 @@ export async function parseManifests(text: string, where: string): Promise<KubeO
     .map((value: unknown, index) => {
       if (isObject(value)) return value;
       throw usage(
-        `${where}: document ${index + 1} is no Kubernetes object: it needs apiVersion, kind and metadata.name`,
+        `${where}: document ${index + 1} is not a Kubernetes object: it needs apiVersion, kind and metadata.name`,
       );
     });
 }
@@ -50,7 +50,7 @@ function resolved(document: Document, where: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (caught) {
-    throw usage(`${where} is no YAML: ${caught instanceof Error ? caught.message : String(caught)}`);
+    throw usage(`${where} is not valid YAML: ${caught instanceof Error ? caught.message : String(caught)}`);
   }
 }
 

@@ -20,18 +20,18 @@ export function allOption(): Option {
 }
 
 export function yesOption(): Option {
-  return new Option('--yes', 'with --all: do not ask');
+  return new Option('--yes', 'with --all: do not ask for confirmation');
 }
 
 export function dryRunOption(): Option {
-  return new Option('--dry-run', 'let the API server check it, and store nothing');
+  return new Option('--dry-run', 'server-side dry run: validate, but store nothing');
 }
 
 /** Files with Orders; repeatable. */
 export function filenameOption(): Option {
   return new Option(
     '-f, --filename <file>',
-    'YAML or JSON; - for the standard input; may be given more than once',
+    'YAML or JSON; - for stdin; repeatable',
   )
     .argParser(collected)
     .makeOptionMandatory();

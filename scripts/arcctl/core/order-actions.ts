@@ -28,21 +28,21 @@ const both = [orders, artifactWorkflows];
 /** In display order. */
 export const orderActions: readonly OrderAction[] = [
   {
-    ...subresource('retry', 'Run what failed, or was stopped or cancelled, again', 'retry requested', both),
+    ...subresource('retry', 'Retry failed, stopped or cancelled artifacts', 'retry requested', both),
     unneeded: (answer) =>
-      hasSucceeded(answer) ? 'has succeeded, there is nothing to retry: force runs it again' : undefined,
+      hasSucceeded(answer) ? 'has succeeded, nothing to retry; use force to run it again' : undefined,
   },
-  subresource('force', 'Run all artifacts of an Order again, whatever became of them', 'force requested', [
+  subresource('force', 'Run all artifacts of an Order again, whatever their state', 'force requested', [
     orders,
   ]),
   subresource(
     'cancel',
-    'Stop what runs, and start nothing until resume takes it back',
+    'Stop running transfers and start no others until resume',
     'cancel requested',
     both,
   ),
-  patch('suspend', 'Start nothing new; what runs goes on', 'suspended', { suspend: true }),
-  patch('resume', 'Take suspend and cancel of an Order back', 'resumed', { suspend: null, cancel: null }),
+  patch('suspend', 'Start no new transfers; running ones continue', 'suspended', { suspend: true }),
+  patch('resume', 'Undo suspend and cancel of an Order', 'resumed', { suspend: null, cancel: null }),
 ];
 
 /** The phase of an Order that was edited since then is outdated. */

@@ -12,7 +12,7 @@ export type Format = (typeof formats)[number];
 export function formatOf(text: string | undefined): Format | undefined {
   if (text === undefined || text === '') return undefined;
   const found = formats.find((format) => format === text);
-  if (found === undefined) throw usage(`-o ${JSON.stringify(text)}: give one of ${formats.join(', ')}`);
+  if (found === undefined) throw usage(`-o ${JSON.stringify(text)}: use one of ${formats.join(', ')}`);
   return found;
 }
 

@@ -16,7 +16,7 @@ describe('the words after a verb', () => {
   });
 
   it.each([
-    [['pods'], 'there is no kind "pods": give one of orders,'],
+    [['pods'], 'unknown kind "pods": use one of orders,'],
     [['ordrs'], 'did you mean orders? There are orders,'],
     [['order/a', 'aw/b'], 'names of one kind only'],
     [['orders', 'order/a'], 'not both'],

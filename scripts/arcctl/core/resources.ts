@@ -43,9 +43,9 @@ export function kindOf(word: string): Kind {
     lower,
     known.flatMap(({ kind, names }) => [kind.plural, ...names]),
   );
-  const hint = similar === undefined ? '' : `did you mean ${similar}? There are`;
+  const hint = similar === undefined ? '' : `did you mean ${similar}? Known kinds:`;
   throw usage(
-    `there is no kind ${JSON.stringify(word)}: ${hint === '' ? 'give one of' : hint} ${kindNames.join(', ')}`,
+    `unknown kind ${JSON.stringify(word)}: ${hint === '' ? 'use one of' : hint} ${kindNames.join(', ')}`,
   );
 }
 
@@ -70,7 +70,7 @@ export function parseAsked(words: readonly string[]): Asked {
     names.push(name);
   }
   const [kind = orders] = kinds;
-  if (kinds.size > 1) throw usage('give names of one kind only');
+  if (kinds.size > 1) throw usage('all names must be of one kind');
   return { kind, names };
 }
 
@@ -88,7 +88,7 @@ export function parseOrdersOr(words: readonly string[]): Asked {
 function named(words: readonly string[]): string[] {
   const slashed = words.find((word) => word.includes('/'));
   if (slashed !== undefined)
-    throw usage(`${JSON.stringify(slashed)}: give either KIND NAME... or KIND/NAME..., not both`);
+    throw usage(`${JSON.stringify(slashed)}: use either KIND NAME... or KIND/NAME..., not both`);
   return [...words];
 }
 
@@ -96,7 +96,7 @@ function named(words: readonly string[]): string[] {
 export function orderName(word: string): string {
   const { kind, names } = word.includes('/') ? parseAsked([word]) : { kind: orders, names: [word] };
   const [name = ''] = names;
-  if (kind !== orders) throw usage(`${JSON.stringify(word)} is no Order: give the name of one`);
+  if (kind !== orders) throw usage(`${JSON.stringify(word)} is not an Order: give the name of an Order`);
   return name;
 }
 

@@ -40,14 +40,14 @@ export interface Cluster {
 export async function connect(io: Io, options: GlobalOptions): Promise<Cluster> {
   const { as: user, asGroup: groups, asUid: uid, kubeconfig, context } = options;
   if (user === undefined && (groups !== undefined || uid !== undefined))
-    throw usage('--as-group and --as-uid need --as: name the user, too');
+    throw usage('--as-group and --as-uid require --as');
   const impersonation =
     user === undefined ? undefined : { user, ...(groups && { groups }), ...(uid && { uid }) };
   const access = await programAccess(io.env, { kubeconfig, context, impersonation }).catch(
     (caught: unknown) => {
       throw new Failure(
         exitCodes.unreachable,
-        `${ArcError.from(caught).message}\nAnother kubeconfig is chosen with --kubeconfig; "npm start" prints that of the standalone.`,
+        `${ArcError.from(caught).message}\nChoose another kubeconfig with --kubeconfig; "npm start" prints that of the standalone.`,
       );
     },
   );

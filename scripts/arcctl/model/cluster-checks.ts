@@ -79,7 +79,7 @@ async function checkVersion({ transport, server }: Cluster, signal: AbortSignal)
   const message = `${gitVersion} at ${server}`;
   if (Number(minor) >= triedMinor) return [good('Kubernetes', message)];
   const fix = `upgrade the cluster to 1.${triedMinor} or later`;
-  return [warn('Kubernetes', `${message} is older than what ARC was tried with`, fix)];
+  return [warn('Kubernetes', `${message} is older than the tested version`, fix)];
 }
 
 async function checkApi({ transport }: Cluster, signal: AbortSignal): Promise<Finding[]> {
@@ -164,7 +164,7 @@ async function checkArgo(cluster: Cluster, signal: AbortSignal): Promise<Finding
     return [good('Argo Workflows', 'the standalone runs Workflows itself')];
   const fix = 'install Argo Workflows: see knative/README.md';
   const crd = await cluster.api.get(crds, { name: 'workflows.argoproj.io' }, signal);
-  if (!crd) return [bad('Argo Workflows', 'this cluster does not know Workflows', fix)];
+  if (!crd) return [bad('Argo Workflows', 'this cluster does not have the Workflow kind', fix)];
   const { items } = await cluster.api.list(deployments, { labelSelector: 'app=workflow-controller' }, signal);
   const [controller] = items;
   if (!controller) return [warn('Argo Workflows', 'no Deployment is labelled app=workflow-controller', fix)];

@@ -28,7 +28,7 @@ export function draftOrder(request: DraftRequest, known: readonly Endpoint[]): D
     if (!/^[^/\s]+\/\S+$/.test(text))
       return {
         state: 'refused',
-        message: `the ${what} ${JSON.stringify(text)} needs a host and a path: registry.example.com/team/app:1.0`,
+        message: `the ${what} ${JSON.stringify(text)} must have a host and a path: registry.example.com/team/app:1.0`,
       };
   const from = endpointFor(source, known, 'source');
   const to = endpointFor(destination, known, 'destination');
@@ -38,7 +38,7 @@ export function draftOrder(request: DraftRequest, known: readonly Endpoint[]): D
   if (!isObjectName(name))
     return {
       state: 'refused',
-      message: `${JSON.stringify(name)} is no name of an Order: choose one of lower-case letters, digits and - with --name`,
+      message: `${JSON.stringify(name)} is not a valid Order name: use lower-case letters, digits and - with --name`,
     };
   const image = below(source, from);
   const override = below(destination, to);
@@ -90,7 +90,7 @@ function missing(reference: string, side: string, usage: string): Drafted {
   const name = host.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
   return {
     state: 'refused',
-    message: `no Endpoint of this namespace is a ${side} for ${reference}`,
+    message: `this namespace has no ${side} Endpoint for ${reference}`,
     endpoint: `kubectl apply -n NAMESPACE -f - <<END
 apiVersion: ${orders.apiVersion}
 kind: Endpoint

@@ -41,7 +41,7 @@ export function conditionFinding(
   const found = conditions.find((each) => each.type === type);
   if (found?.status === 'True') return good(check, found.message || found.reason || type);
   const why = [found?.reason, found?.message].filter((text) => text !== undefined && text !== '').join(': ');
-  return bad(check, why || `it does not say that it is ${type}`, fix);
+  return bad(check, why || `condition ${type} is not True`, fix);
 }
 
 const dayMs = 86_400_000;
@@ -49,8 +49,8 @@ const dayMs = 86_400_000;
 /** Warns about a certificate (PEM or DER in `validTo`) that expires within two weeks: renewal should have happened long before. */
 export function certificateFinding(check: string, validTo: Date, now: Date, fix: string): Finding {
   const left = validTo.getTime() - now.getTime();
-  if (Number.isNaN(left)) return bad(check, 'it cannot be read', fix);
+  if (Number.isNaN(left)) return bad(check, 'unreadable', fix);
   const until = `until ${validTo.toISOString().slice(0, 10)}`;
-  if (left <= 0) return bad(check, `it was valid ${until}`, fix);
-  return left < 14 * dayMs ? warn(check, `it is valid ${until} only`, fix) : good(check, `valid ${until}`);
+  if (left <= 0) return bad(check, `expired: it was valid ${until}`, fix);
+  return left < 14 * dayMs ? warn(check, `expires soon: valid ${until}`, fix) : good(check, `valid ${until}`);
 }

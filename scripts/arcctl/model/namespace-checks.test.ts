@@ -31,7 +31,7 @@ describe('doctor, of the Endpoints of a namespace', () => {
     const object = (name: string) => ({ ...endpoint(name), metadata: { name, namespace }, spec });
     await api.admin.create(endpoints, object('new'));
     const wait = 'arcctl wait endpoint/new --for condition=Ready -n team';
-    const message = 'it has not been probed yet: wait until it is Ready';
+    const message = 'not probed yet: wait until it is Ready';
     expect(await findings()).toEqual([{ check: 'Endpoint new', state: 'warn', message, fix: wait }]);
     const probed = (status: 'True' | 'False') => ({
       status: {

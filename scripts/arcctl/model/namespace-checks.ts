@@ -55,11 +55,11 @@ async function checkTenant(cluster: Cluster, signal: AbortSignal): Promise<Findi
     const there = new Set(items.map(({ metadata }) => metadata.name));
     const wanted = (await tenantObjects(namespace)).filter(({ kind }) => kind === 'RoleBinding');
     const missing = wanted.map(({ metadata }) => metadata.name).filter((name) => !there.has(name));
-    if (missing.length === 0) return [good('tenant', `${namespace} is given to ARC`)];
+    if (missing.length === 0) return [good('tenant', `${namespace} is a tenant of ARC`)];
     return [
       warn(
         'tenant',
-        `${namespace} is not given to ARC: without RoleBinding ${missing.join(', ')}, unless components/cluster-wide-rights is installed`,
+        `${namespace} is not a tenant of ARC: RoleBinding ${missing.join(', ')} is missing, unless components/cluster-wide-rights is installed`,
         `arcctl tenant add ${namespace}`,
       ),
     ];
@@ -97,7 +97,7 @@ async function checkRights({ api, namespace }: Cluster, signal: AbortSignal): Pr
     if (!isRecord(answer.status) || answer.status.allowed !== true)
       refused.push(`${verb} ${resource}${subresource === '' ? '' : `/${subresource}`}`);
   }
-  if (refused.length === 0) return [good('rights', `you may make and drive Orders in ${namespace}`)];
+  if (refused.length === 0) return [good('rights', `you may create and manage Orders in ${namespace}`)];
   return [
     warn(
       'rights',
@@ -139,16 +139,16 @@ async function checkEndpoints(cluster: Cluster, signal: AbortSignal): Promise<Fi
     if (!areProbed)
       return unknown(
         check,
-        'probes are switched off (features.probes): its first transfer shows whether it works',
+        'probes are disabled (features.probes): the first transfer shows whether it works',
       );
     if (ready === undefined || isUnprobed(endpoint))
       return warn(
         check,
-        'it has not been probed yet: wait until it is Ready',
+        'not probed yet: wait until it is Ready',
         cluster.hint(`wait endpoint/${name} --for condition=Ready`),
       );
     if (unprobeable.includes(ready.reason) && ready.status === 'Unknown')
-      return unknown(check, `${ready.message}: its first transfer shows whether it works`);
+      return unknown(check, `${ready.message}: the first transfer shows whether it works`);
     return conditionFinding(check, conditions, 'Ready', `kubectl describe aep ${name} -n ${namespace}`);
   });
   const wrong = findings.filter(({ state }) => state !== 'ok');

@@ -47,7 +47,7 @@ describe('another Order that writes to the same place', () => {
     expect(placesOf(outcomes)).toEqual([others[0]?.metadata.labels?.['arc.opendefense.cloud/target']]);
     const [shared] = withSharers(second, outcomes, others);
     expect(shared?.message).toBe(
-      'new; Order "first" writes to the same place: each overwrites what the other has put there',
+      'new; Order "first" has the same target: each overwrites the other',
     );
     expect(withSharers(first, previewOf(first, planOrder(first, inputs), []), others)[0]?.message).toBe(
       'new',

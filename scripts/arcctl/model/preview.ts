@@ -56,7 +56,7 @@ export function withSharers(
       .filter((name) => name !== undefined && name !== order.metadata.name);
     if (names.length === 0) return outcome;
     const sharers = [...new Set(names)].sort().map((name) => `Order "${name}"`);
-    const message = `${outcome.message}; ${sharers.join(', ')} writes to the same place: each overwrites what the other has put there`;
+    const message = `${outcome.message}; ${sharers.join(', ')} has the same target: each overwrites the other`;
     return { ...outcome, message };
   });
 }
@@ -73,7 +73,7 @@ function outcomeOf(
   const { artifact, workflow, recorded } = current;
   const type = order.spec.artifacts?.[artifact.index]?.type ?? '';
   const common = { artifact: artifact.name ?? `#${artifact.index}`, type, reason: '' };
-  if (artifact.cancel === true) return { ...common, action: 'cancel', message: 'it is cancelled' };
+  if (artifact.cancel === true) return { ...common, action: 'cancel', message: 'cancelled' };
   if (artifact.state === 'held') return { ...common, ...heldOutcome(artifact.hold, workflow) };
   if (workflow || recorded) return { ...common, ...presentOutcome(current) };
   const wanted = made.get(artifact.workflow.metadata.name) ?? artifact.workflow;
@@ -88,7 +88,7 @@ function heldOutcome(
   { reason, message }: Hold,
   workflow: ArtifactWorkflow | undefined,
 ): Part & { reason: string } {
-  if (workflow) return { action: 'keep', reason, message: `${phaseOf(workflow)} as before; ${message}` };
+  if (workflow) return { action: 'keep', reason, message: `${phaseOf(workflow)}, unchanged; ${message}` };
   return { action: holdReasons[reason] === 'wrong' ? 'refuse' : 'wait', reason, message };
 }
 
@@ -97,10 +97,10 @@ function presentOutcome({ workflow, recorded }: CurrentVersion): Part {
   const phase = workflow ? phaseOf(workflow) : (recorded?.phase ?? '');
   if (phase === 'Succeeded') {
     const digest = workflow?.status?.results?.digest ?? recorded?.digest;
-    return { action: 're-use', message: `has arrived${digest ? ` as ${digest.slice(0, 19)}` : ''}` };
+    return { action: 're-use', message: `already copied${digest ? ` as ${digest.slice(0, 19)}` : ''}` };
   }
   if (workflow && !isFinished(workflow)) return { action: 'goes on', message: phase };
-  return { action: 'keep', message: `${phase} as before: retry runs it again` };
+  return { action: 'keep', message: `${phase}, unchanged: retry runs it again` };
 }
 
 function removed({ metadata, spec }: ArtifactWorkflow): Outcome {

@@ -33,7 +33,7 @@ export async function transferBytes(
 ): Promise<Bytes> {
   const source = endpoints.get(workflow.spec.srcRef?.name ?? '');
   const destination = endpoints.get(workflow.spec.dstRef?.name ?? '');
-  if (!source || !destination) return { state: 'unknown', why: 'an Endpoint is missing' };
+  if (!source || !destination) return { state: 'unknown', why: 'an Endpoint does not exist' };
   const signal = AbortSignal.any([outer, AbortSignal.timeout(readTimeoutMs)]);
   try {
     const job: Job = {
@@ -52,11 +52,11 @@ export async function transferBytes(
 /** Compares both ends of a job, like `moveJob`. Rejects with a TransferError. */
 async function compared(job: Job, options: CopyOptions): Promise<Bytes> {
   if ([job.source, job.destination].some(({ type }) => type === 'bundle'))
-    return { state: 'unknown', why: 'the size of a bundle shows when it is made' };
-  if (isFolderJob(job)) return { state: 'unknown', why: 'the files of a folder show when it is moved' };
+    return { state: 'unknown', why: 'the size of a bundle is only known after the export' };
+  if (isFolderJob(job)) return { state: 'unknown', why: 'the files of a folder are only known during the transfer' };
   if (isFileJob(job)) {
     const { size, there } = await planFile(options, (opening) => openFileEnds(job, opening));
-    if (size === undefined) return { state: 'unknown', why: 'its server does not tell the size' };
+    if (size === undefined) return { state: 'unknown', why: 'its server does not report the size' };
     return { state: 'known', toSend: there ? 0 : size, total: size };
   }
   const expand = batchOf(job);
@@ -67,7 +67,7 @@ async function compared(job: Job, options: CopyOptions): Promise<Bytes> {
   const { bytes, missing } = await compareArtifact(options, async (opening) => {
     const ends = await openEnds(job, opening);
     // Only registries report sizes without a download.
-    if (!ends.source.registry) throw new TransferError('config', 'its source does not tell sizes');
+    if (!ends.source.registry) throw new TransferError('config', 'its source does not report sizes');
     return ends;
   });
   return { state: 'known', toSend: missing.bytes, total: bytes };
@@ -76,7 +76,7 @@ async function compared(job: Job, options: CopyOptions): Promise<Bytes> {
 function whyNot(caught: unknown): string {
   const isShut = caught instanceof TransferError && ['auth', 'denied'].includes(caught.reason);
   // The original message is meant for the owner of the Endpoint.
-  if (isShut) return 'a registry does not let you in: sign in with docker login';
+  if (isShut) return 'a registry rejected your credentials: log in with docker login';
   return caught instanceof Error ? caught.message : String(caught);
 }
 

@@ -81,7 +81,7 @@ describe('the tree of an Order', () => {
       {
         name: '#1',
         phase: 'Pending',
-        message: 'alike another artifact of this Order: moved once',
+        message: 'identical to another artifact of this Order: copied once',
         versions: [],
       },
     ]);

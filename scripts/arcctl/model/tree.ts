@@ -173,7 +173,7 @@ function artifactNode(
 function unreported({ metadata, status }: Order): string {
   const isSeen =
     status?.observedGeneration === metadata.generation && status?.artifactWorkflows !== undefined;
-  return isSeen ? 'alike another artifact of this Order: moved once' : '';
+  return isSeen ? 'identical to another artifact of this Order: copied once' : '';
 }
 
 function versionNodes(
@@ -207,7 +207,7 @@ function runNode(run: Workflow | CronWorkflow, pods: readonly ShownPod[]): RunNo
   if (!isWorkflow(run)) {
     const { active, failed = 0, succeeded = 0 } = run.status ?? {};
     const phase = run.spec.suspend === true ? 'Suspended' : 'Active';
-    const message = `${succeeded} succeeded, ${failed} failed${active?.length ? `, ${active.length} under way` : ''}`;
+    const message = `${succeeded} succeeded, ${failed} failed${active?.length ? `, ${active.length} running` : ''}`;
     return { ...common, phase, message, pods: [] };
   }
   const { phase, message = '', nodes = {} } = run.status ?? {};

@@ -36,7 +36,7 @@ export function rolledBack(
 ): Artifact[] {
   const artifacts = order.spec.artifacts ?? [];
   const current = artifacts[index];
-  if (!current) throw new ArcError('Conflict', 'the Order has changed: it no longer lists this artifact');
+  if (!current) throw new ArcError('Conflict', 'the Order has changed and no longer lists this artifact');
   const { source, destination, cron } = withDefaults(order, current);
   const { type = current.type, srcRef, dstRef, artifact } = version.spec;
   const ofType = new Set(parameters.map(({ name }) => name));

@@ -34,7 +34,7 @@ export async function execute(
   });
   const ended = once(child, 'close').catch((caught: unknown) => {
     const isAbsent = caught instanceof Error && 'code' in caught && caught.code === 'ENOENT';
-    throw isAbsent ? new Failure(exitCodes.no, 'this needs kubectl, which is not on the PATH') : caught;
+    throw isAbsent ? new Failure(exitCodes.no, 'kubectl is required, but is not on the PATH') : caught;
   });
   const streams = [
     ...(child.stdout ? [pipeline(child.stdout, output)] : []),
@@ -42,7 +42,7 @@ export async function execute(
     ...(input && child.stdin ? [pipeline(input, child.stdin).catch(() => undefined)] : []),
   ];
   const [[code]] = await Promise.all([ended, ...streams]);
-  if (code !== 0) throw new Failure(exitCodes.no, `kubectl exec ${target} ended with code ${code}`);
+  if (code !== 0) throw new Failure(exitCodes.no, `kubectl exec ${target} failed with exit code ${code}`);
 }
 
 /** Returns kubectl flags for arcctl's cluster and user. */

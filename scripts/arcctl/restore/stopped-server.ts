@@ -81,12 +81,12 @@ export async function startRestorer(cluster: Cluster, stored: boolean, signal: A
   const { api } = cluster;
   const template = await templateOf(cluster, stored, signal);
   const [container] = template.spec.containers;
-  if (!container) throw new Failure(exitCodes.no, 'its pod template has no container');
+  if (!container) throw new Failure(exitCodes.no, 'the pod template has no container');
   const remove = () => api.delete(allPods, restorer, {}, AbortSignal.timeout(30_000));
   await remove();
   await until('an earlier restore to end', signal, async () => !(await api.get(allPods, restorer, signal)));
   await api.create(allPods, restorerPod(template, container), signal);
-  await until('the pod that restores to run', signal, async () => {
+  await until('the restore pod to run', signal, async () => {
     const pod = await api.get(allPods, restorer, signal);
     return pod?.status?.containerStatuses?.some(({ ready }) => ready) === true;
   });
@@ -103,7 +103,7 @@ async function templateOf({ api }: Cluster, stored: boolean, signal: AbortSignal
   if (found) return found.spec.jobTemplate.spec.template;
   throw new Failure(
     exitCodes.no,
-    `there is no CronJob ${backups.name}: components/backup makes it; or give a file`,
+    `there is no CronJob ${backups.name}: install components/backup, or restore a file`,
   );
 }
 
@@ -134,7 +134,7 @@ async function until(what: string, signal: AbortSignal, isSo: () => Promise<bool
     if (performance.now() > end)
       throw new Failure(
         exitCodes.timeout,
-        `waited ${patienceMs / 1000} s for ${what}; run the same command again`,
+        `timed out after ${patienceMs / 1000} s waiting for ${what}; run the same command again`,
       );
     await pause(500, signal);
   }

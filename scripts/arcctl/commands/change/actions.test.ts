@@ -57,7 +57,7 @@ describe('an action for many Orders', () => {
 
   it('ends when it would wait for too long, with what is left to do', async () => {
     forcing((name) => (name === 'a' ? undefined : busy(601)));
-    const failure = { exitCode: 5, message: 'the namespace has used up its limit\nLeft to do: b c' };
+    const failure = { exitCode: 5, message: 'the namespace has used up its limit\nNot done yet: b c' };
     await expect(run({}, 'force', '--all', '--yes')).rejects.toMatchObject(failure);
   });
 });
@@ -89,7 +89,7 @@ it('says of a retry that there is nothing to retry', async () => {
   const { printed, notes } = await run({ isTerminal: true }, 'retry', 'b', 'c', '-n', 'default');
   expect(printed).toEqual([
     expect.stringMatching(/\/b retry requested$/),
-    expect.stringMatching(/\/c has succeeded, there is nothing to retry: force runs it again$/),
+    expect.stringMatching(/\/c has succeeded, nothing to retry; use force to run it again$/),
   ]);
   expect(notes).toEqual(['Follow it with: arcctl watch b -n default']);
 });

@@ -44,14 +44,14 @@ function commandOf(io: Io, action: OrderAction): Command {
   if (action.kinds.includes(artifactWorkflows))
     command.option(
       '--artifact <name>',
-      'only this artifact of the Order; may be given more than once',
+      'only this artifact of the Order; repeatable',
       collected,
     );
   return command.action(async (names: string[], options: ActionOptions, self: Command) => {
     const format = formatOf(options.output);
     const mustAsk = action.asksForAll && options.all === true && options.yes !== true;
     if (mustAsk && !io.isInteractive)
-      throw usage(`${action.name} --all is for every Order of the namespace: confirm it with --yes`);
+      throw usage(`${action.name} --all affects every Order of the namespace: confirm it with --yes`);
     const cluster = await connect(io, globalOptions(self));
     const targets = await targetsOf(io, cluster, action, names, options);
     if (mustAsk) await confirm(io, action, targets.length, cluster.namespace);
@@ -62,7 +62,7 @@ function commandOf(io: Io, action: OrderAction): Command {
 async function confirm(io: Io, { name }: OrderAction, count: number, namespace: string): Promise<void> {
   const what = count === 1 ? 'the only Order' : `all ${count} Orders`;
   const answer = await io.ask(`arcctl ${name}: ${what} of namespace ${namespace}? [y/N] `);
-  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failure(exitCodes.no, 'nothing was done');
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failure(exitCodes.no, 'cancelled: nothing was changed');
 }
 
 interface Target {
@@ -80,24 +80,24 @@ async function targetsOf(
   if (words.length === 0) {
     if (selector === undefined && all !== true)
       throw usage(
-        `which Orders? Name them, select them with -l, or take all of the namespace with --all: arcctl ${verb} NAME`,
+        `no Orders given: name them, select them with -l, or use --all for the whole namespace: arcctl ${verb} NAME`,
       );
-    if (artifact) throw usage('--artifact needs the name of its Order');
+    if (artifact) throw usage('--artifact requires the name of the Order');
     const selection = { namespace, ...(selector !== undefined && { labelSelector: selector }) };
     const { items } = await api.list(orders, selection, io.signal);
     if (items.length === 0) throw new Failure(exitCodes.no, `no Orders found in namespace ${namespace}`);
     return items.map(({ metadata }) => ({ kind: orders, name: metadata.name }));
   }
-  if (selector !== undefined || all === true) throw usage('give names, or -l, or --all: one of the three');
+  if (selector !== undefined || all === true) throw usage('names, -l and --all exclude each other');
   const { kind, names } = words.some((word) => word.includes('/'))
     ? parseAsked(words)
     : { kind: orders, names: words };
   if (!kinds.includes(kind))
-    throw usage(`${verb} takes ${kinds.map((each) => each.plural).join(' and ')} only`);
+    throw usage(`${verb} supports only ${kinds.map((each) => each.plural).join(' and ')}`);
   if (!artifact) return names.map((name) => ({ kind, name }));
   const [order, ...more] = names;
   if (kind !== orders || order === undefined || more.length > 0)
-    throw usage('--artifact needs the name of one Order');
+    throw usage('--artifact requires the name of a single Order');
   const read = await readOrder(api, { namespace, name: order }, io.signal);
   const children = { namespace, labelSelector: childSelector(read) };
   const { items } = await api.list(artifactWorkflows, children, io.signal);
@@ -169,8 +169,8 @@ async function actPatiently(
       const names = left.slice(0, mostNames).map(({ name }) => name);
       const more = left.length > names.length ? ` and ${left.length - names.length} more` : '';
       if (patience.leftMs < 0)
-        throw new Failure(exitCodes.refused, `${caught.message}\nLeft to do: ${names.join(' ')}${more}`);
-      io.note(`${caught.message}\nTrying again in ${seconds} s, for ${names[0]}; ${left.length} to go.`);
+        throw new Failure(exitCodes.refused, `${caught.message}\nNot done yet: ${names.join(' ')}${more}`);
+      io.note(`${caught.message}\nRetrying ${names[0]} in ${seconds} s; ${left.length} remaining.`);
       await pause(seconds * 1000, io.signal);
     }
   }

@@ -22,7 +22,7 @@ interface ApplyOptions {
 /** `arcctl apply`: applies files like `kubectl apply`; validates their Orders before it writes anything, and prints the planned outcome. */
 export function applyCommand(io: Io): Command {
   return new Command('apply')
-    .description('Apply files: check their Orders first, say what will run, and follow it with --watch')
+    .description('Apply files: validate their Orders first, print what will run, and follow it with --watch')
     .addOption(filenameOption())
     .addOption(dryRunOption())
     .option('-w, --watch', 'follow the Orders until they have ended')
@@ -30,7 +30,7 @@ export function applyCommand(io: Io): Command {
       const objects: { file: string; object: KubeObject }[] = [];
       for (const file of options.filename)
         for (const object of await readManifests(file)) objects.push({ file, object });
-      if (objects.length === 0) throw usage(`${options.filename.join(', ')}: there is nothing in it`);
+      if (objects.length === 0) throw usage(`${options.filename.join(', ')}: the file has no objects`);
       const cluster = await connect(io, globalOptions(command));
       const applied = await apply(io, cluster, objects, options.dryRun === true);
       if (options.watch && !options.dryRun) await watchAll(io, cluster, applied);

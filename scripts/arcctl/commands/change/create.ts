@@ -21,11 +21,11 @@ interface CreateOptions {
 export function createCommand(io: Io): Command {
   return new Command('create')
     .description(
-      'Make an Order from two references, such as registry.example.com/team/app:1.0 and mirror.example.com/team',
+      'Create an Order from two references, such as registry.example.com/team/app:1.0 and mirror.example.com/team',
     )
-    .argument('[source]', 'what to move: host/path:tag; asked for where it is left out')
-    .argument('[destination]', 'where to: host/path[:tag]; one that ends in / keeps the name of the source')
-    .option('--name <name>', 'name of the Order; default: made of the source')
+    .argument('[source]', 'the source: host/path:tag; default: prompt')
+    .argument('[destination]', 'the destination: host/path[:tag]; with a trailing / the name of the source is appended')
+    .option('--name <name>', 'name of the Order; default: derived from the source')
     .option('--type <type>', 'type of the artifact', 'oci')
     .addOption(dryRunOption())
     .addOption(outputOption(['json', 'yaml', 'name']))
@@ -75,8 +75,8 @@ async function ask(
       io.note(`Endpoint ${metadata.name}: ${spec.remoteURL} (${spec.usage ?? 'All'})`);
     const question = (text: string) => lines.question(text, { signal: io.signal });
     return {
-      source: source ?? (await question('What is to be moved? ')),
-      destination: destination ?? (await question('Where to? ')),
+      source: source ?? (await question('Source? ')),
+      destination: destination ?? (await question('Destination? ')),
     };
   } finally {
     lines.close();
@@ -95,5 +95,5 @@ async function send(io: Io, { transport }: Cluster, order: Order, dryRun: boolea
 
 function withHint({ message, endpoint }: Drafted & { state: 'refused' }, namespace: string): string {
   if (endpoint === undefined) return message;
-  return `${message}\nMake one, with spec.secretRef where it asks for credentials:\n${endpoint.replaceAll('NAMESPACE', namespace)}`;
+  return `${message}\nCreate it, with spec.secretRef if it requires credentials:\n${endpoint.replaceAll('NAMESPACE', namespace)}`;
 }

@@ -17,15 +17,15 @@ interface DeleteOptions {
 /** `arcctl delete`: prints the effect on dependents, asks for confirmation, and waits until the object is gone. */
 export function deleteCommand(io: Io): Command {
   return new Command('delete')
-    .description('Delete Orders or other objects: say what that stops, ask, and wait until they are gone')
+    .description('Delete Orders or other objects: print the effect, ask for confirmation, and wait until they are gone')
     .argument('<names...>', 'names of Orders, KIND NAME..., or KIND/NAME...')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .option('--no-wait', 'do not wait until they are gone')
     .option('--timeout <duration>', 'how long to wait', '5m')
     .action(async (words: string[], options: DeleteOptions, command: Command) => {
       const timeoutMs = durationOf(options.timeout, '--timeout');
       const asked = parseOrdersOr(words);
-      if (asked.names.length === 0) throw usage(`which ${asked.kind.plural}? Name them`);
+      if (asked.names.length === 0) throw usage(`no ${asked.kind.plural} given: name them`);
       const cluster = await connect(io, globalOptions(command));
       await remove(io, cluster, asked, { ...options, timeoutMs });
     });
@@ -52,7 +52,7 @@ async function remove(
     const answer = await io.ask(
       `arcctl delete: ${names.map((name) => fullName(kind, name)).join(', ')}? [y/N] `,
     );
-    if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failure(exitCodes.no, 'nothing was deleted');
+    if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failure(exitCodes.no, 'cancelled: nothing was deleted');
   }
   for (const name of names) await api.delete(kind, { ...place, name }, {}, io.signal);
   if (wait) await untilGone(io, cluster, { kind, names }, timeoutMs);
@@ -70,8 +70,8 @@ async function effectOf(io: Io, { api, namespace }: Cluster, { kind, names }: As
     const running = order.status?.counts?.running ?? 0;
     const stopped =
       running > 0 ? `${running} running ${running === 1 ? 'transfer is' : 'transfers are'} stopped, ` : '';
-    const own = items.length === 1 ? '1 ArtifactWorkflow goes' : `${items.length} ArtifactWorkflows go`;
-    return `${stopped}${own} with it; what has arrived stays at its destination`;
+    const own = items.length === 1 ? '1 ArtifactWorkflow is deleted' : `${items.length} ArtifactWorkflows are deleted`;
+    return `${stopped}${own} with it; copied content stays at its destination`;
   }
   if (kind !== endpoints) return '';
   const { items } = await api.list(orders, { namespace }, io.signal);
@@ -79,7 +79,7 @@ async function effectOf(io: Io, { api, namespace }: Cluster, { kind, names }: As
   const open = users.filter((order) => !hasEnd(order)).map(({ metadata }) => metadata.name);
   if (users.length === 0) return '';
   const waiting = open.length > 0 ? `, of which ${open.slice(0, 5).join(', ')} will wait for it` : '';
-  return `${users.length} Orders use it${waiting}`;
+  return `used by ${users.length} Orders${waiting}`;
 }
 
 async function untilGone(io: Io, cluster: Cluster, { kind, names }: Asked, timeoutMs: number): Promise<void> {
@@ -98,7 +98,7 @@ async function untilGone(io: Io, cluster: Cluster, { kind, names }: Asked, timeo
     const still = left.map(({ metadata }) => fullName(kind, metadata.name)).join(', ');
     throw new Failure(
       exitCodes.timeout,
-      `${still}: not gone after ${timeoutMs / 1000} s; what it waits for is in "${cluster.hint('tree')}"`,
+      `${still}: not gone after ${timeoutMs / 1000} s; see why with "${cluster.hint('tree')}"`,
     );
   }
 }

@@ -17,7 +17,7 @@ interface DiffOptions {
 export function diffCommand(io: Io): Command {
   return new Command('diff')
     .description(
-      'Show what applying a file would change of its Orders; the exit code is 1 where there is a difference',
+      'Show the changes that applying a file would make to its Orders; the exit code is 1 if there are any',
     )
     .addOption(filenameOption())
     .action(async (options: DiffOptions, command: Command) => {

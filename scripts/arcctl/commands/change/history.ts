@@ -30,9 +30,9 @@ interface HistoryOptions {
 /** `arcctl history`: shows the kept versions of an Order's artifacts, the current one first. */
 export function historyCommand(io: Io): Command {
   return new Command('history')
-    .description('Show the versions of the artifacts of an Order, and what each was made of')
+    .description('Show the versions of the artifacts of an Order with their inputs')
     .argument('<order>', 'the name of an Order')
-    .option('--artifact <name>', 'only this artifact; may be given more than once', collected)
+    .option('--artifact <name>', 'only this artifact; repeatable', collected)
     .addOption(outputOption(['json', 'yaml']))
     .action(async (word: string, { artifact: wanted, output }: HistoryOptions, command: Command) => {
       const format = formatOf(output);
@@ -49,7 +49,7 @@ export function historyCommand(io: Io): Command {
       if (format === 'json' || format === 'yaml') return printValue(io, format, rows);
       printTable(
         io,
-        ['ARTIFACT', 'REVISION', 'IN FORCE', 'PHASE', 'ENDED', 'DIGEST', 'MADE OF'],
+        ['ARTIFACT', 'REVISION', 'CURRENT', 'PHASE', 'ENDED', 'DIGEST', 'INPUTS'],
         rows.map(({ artifact, revision, inForce, phase = '', ended = '', digest = '', inputs = {} }) => [
           ...[artifact, String(revision), inForce ? 'yes' : '', phase, ended, digest.slice(0, 19)],
           JSON.stringify('spec' in inputs ? inputs.spec : {}),
@@ -69,9 +69,9 @@ export function rollbackCommand(io: Io): Command {
   return new Command('rollback')
     .description('Set an artifact of an Order back to an earlier version, which then runs again')
     .argument('<order>', 'the name of an Order')
-    .option('--artifact <name>', 'which one, where the Order has several')
-    .option('--to <revision>', 'REVISION of arcctl history; default: the last one before that has succeeded')
-    .option('--dry-run', 'let the API server check it, and store nothing')
+    .option('--artifact <name>', 'the artifact; required if the Order has several')
+    .option('--to <revision>', 'REVISION of arcctl history; default: the last earlier one that succeeded')
+    .option('--dry-run', 'server-side dry run: validate, but store nothing')
     .action(async (word: string, options: RollbackOptions, command: Command) => {
       if (options.to !== undefined && !/^\d{1,9}$/.test(options.to))
         throw usage(`--to ${JSON.stringify(options.to)}: give a number of "arcctl history"`);
@@ -124,7 +124,7 @@ function chosen(order: string, artifacts: readonly ArtifactNode[], wanted: strin
   const found = wanted === undefined ? first : artifacts.find(({ name }) => name === wanted);
   if (!found) throw noArtifact(order, wanted ?? '', artifacts);
   if (wanted === undefined && artifacts.length > 1)
-    throw usage(`which artifact? Name it with --artifact: ${artifacts.map(({ name }) => name).join(', ')}`);
+    throw usage(`several artifacts: choose one with --artifact: ${artifacts.map(({ name }) => name).join(', ')}`);
   return found;
 }
 
@@ -147,10 +147,10 @@ function versionOf(
       : versions.find(({ revision }) => revision === Number(to));
   const version = found && children.get(found.name);
   if (found?.inForce)
-    throw new Failure(exitCodes.no, `revision ${to} of artifact ${name} is in force already`);
+    throw new Failure(exitCodes.no, `revision ${to} of artifact ${name} is already the current one`);
   if (version) return version;
-  const what = to === undefined ? 'no earlier version that has succeeded' : `no revision ${to}`;
-  throw new Failure(exitCodes.no, `of artifact ${name} there is ${what}: see "${hint}"`);
+  const what = to === undefined ? 'no earlier version that succeeded' : `no revision ${to}`;
+  throw new Failure(exitCodes.no, `artifact ${name} has ${what}: see "${hint}"`);
 }
 
 /** Returns the parameters of the type: a version contains them, but the Order must not. */

@@ -94,8 +94,8 @@ describe('delete', () => {
   it('says what goes, asks a person, and waits until it is gone', async () => {
     const answering = (answer: string) => ({ isInteractive: true, ask: async () => answer });
     const kept = await run(answering('n'), 'delete', 'going');
-    expect(kept.failure).toMatchObject({ exitCode: 1, message: 'nothing was deleted' });
-    expect(kept.notes).toEqual([expect.stringContaining('what has arrived stays at its destination')]);
+    expect(kept.failure).toMatchObject({ exitCode: 1, message: 'cancelled: nothing was deleted' });
+    expect(kept.notes).toEqual([expect.stringContaining('copied content stays at its destination')]);
     const gone = await run(answering('y'), 'delete', 'going');
     expect(gone.printed).toEqual(['order.arc.opendefense.cloud/going deleted']);
     expect((await run({}, 'delete', 'going')).failure).toMatchObject({ code: 'NotFound' });
@@ -149,7 +149,7 @@ describe('history and rollback', () => {
     const { printed, failure } = await run({}, 'history', 'many');
     expect(failure).toBeUndefined();
     expect(printed.map((line) => line.split(/ {2,}/).slice(1, 4))).toMatchObject([
-      ['REVISION', 'IN FORCE', 'PHASE'],
+      ['REVISION', 'CURRENT', 'PHASE'],
       ['2', 'yes', 'Succeeded'],
       ['1', 'Succeeded', '{"image":"app:1"}'],
     ]);
@@ -226,7 +226,7 @@ describe('describe', () => {
     const text = printed.join('\n');
     expect(text).toMatch(/Order team\/shown +Failed/);
     expect(text).toMatch(/Failed: .*\n {2}What to do: /);
-    expect(text).toContain('No Events of the last hour.');
+    expect(text).toContain('No Events in the last hour.');
   });
 
   it('shows an Endpoint with its conditions and the Orders that use it', async () => {

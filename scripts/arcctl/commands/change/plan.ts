@@ -30,10 +30,10 @@ interface Preview {
 export function planCommand(io: Io): Command {
   return new Command('plan')
     .description(
-      'Say what would run, be re-used or be refused if a file with Orders were applied, and how many bytes would move',
+      'Print what would run, be reused or be rejected if a file with Orders were applied, and how many bytes would be copied',
     )
     .addOption(filenameOption())
-    .option('--no-bytes', 'ask no registries')
+    .option('--no-bytes', 'do not query registries')
     .addOption(outputOption(['json', 'yaml', 'wide']))
     .action(async (options: PlanOptions, command: Command) => {
       const format = formatOf(options.output);
@@ -50,7 +50,7 @@ export function planCommand(io: Io): Command {
       if (refused.length > 0)
         throw new Failure(
           exitCodes.no,
-          `${refused.length} of the artifacts can never be moved as they are: correct what REASON names`,
+          `${refused.length} of the artifacts can never run as they are: correct the cause in REASON`,
         );
     });
 }
@@ -95,10 +95,10 @@ const styles: Partial<Record<Outcome['action'], 'green' | 'red' | 'yellow' | 'cy
 };
 
 function print(io: Io, { order, namespace, isNew, artifacts }: Preview, isWide: boolean): void {
-  io.line(`Order ${namespace}/${order}: ${isNew ? 'new' : 'changed or as it is'}`);
+  io.line(`Order ${namespace}/${order}: ${isNew ? 'new' : 'existing'}`);
   const rows = artifacts.map(({ artifact, type, action, reason, message, bytes }): Cell[] => {
     const style = styles[action];
-    const why = bytes?.state === 'unknown' ? `${message}; bytes unknown: ${bytes.why}` : message;
+    const why = bytes?.state === 'unknown' ? `${message}; size unknown: ${bytes.why}` : message;
     return [
       artifact,
       type,
@@ -127,17 +127,17 @@ export function summaryOf(artifacts: Preview['artifacts']): string {
   const moved =
     known.length === 0
       ? []
-      : [`${bytesText(sum)} would move${unknown > 0 ? `, and what is unknown of ${unknown}` : ''}`];
+      : [`${bytesText(sum)} would be copied${unknown > 0 ? `, plus ${unknown} of unknown size` : ''}`];
   return [...parts, ...moved].join(', ') || 'nothing to do';
 }
 
 const words: Record<Outcome['action'], string> = {
   run: 'would run',
   're-use': 're-used',
-  'goes on': 'under way',
-  keep: 'kept as they are',
+  'goes on': 'in progress',
+  keep: 'unchanged',
   wait: 'would wait',
-  refuse: 'would be refused',
+  refuse: 'would be rejected',
   cancel: 'cancelled',
   remove: 'would be removed',
 };

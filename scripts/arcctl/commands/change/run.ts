@@ -24,9 +24,9 @@ interface RunOptions {
 /** `arcctl run`: starts a run of a schedule immediately, in addition to the scheduled ones. */
 export function runCommand(io: Io): Command {
   return new Command('run')
-    .description('Start a run of the schedules of an Order now, beside those that are to come')
+    .description('Start a run of the schedules of an Order now, in addition to the scheduled ones')
     .argument('<order>', 'the name of an Order')
-    .option('--artifact <name>', 'only this artifact; may be given more than once', collected)
+    .option('--artifact <name>', 'only this artifact; repeatable', collected)
     .action(async (word: string, options: RunOptions, command: Command) => {
       const cluster = await connect(io, globalOptions(command));
       const { api, namespace } = cluster;
@@ -53,7 +53,7 @@ export function runCommand(io: Io): Command {
       for (const schedule of due) {
         const active = schedule.status?.active ?? [];
         if (active.length > 0 && schedule.spec.concurrencyPolicy !== 'Allow') {
-          io.note(`${schedule.metadata.name}: a run is under way, ${active[0]?.name}`);
+          io.note(`${schedule.metadata.name}: already running as ${active[0]?.name}`);
           continue;
         }
         const made = await api.create<Workflow>(workflows, runOf(schedule, new Date()), io.signal);

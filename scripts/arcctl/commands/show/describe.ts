@@ -18,12 +18,12 @@ import { firstLine, treeRows } from '../../model/tree-rows.ts';
 export function describeCommand(io: Io): Command {
   return new Command('describe')
     .description(
-      'Show an Order, or another object, with its tree, its Events and what to do about each reason',
+      'Show an Order, or another object, with its tree, its Events and a remedy for each reason',
     )
     .argument('<names...>', 'names of Orders, KIND NAME..., or KIND/NAME...')
     .action(async (words: string[], _options: object, command: Command) => {
       const asked = parseOrdersOr(words);
-      if (asked.names.length === 0) throw usage(`which ${asked.kind.plural}? Name them`);
+      if (asked.names.length === 0) throw usage(`no ${asked.kind.plural} given: name them`);
       const cluster = await connect(io, globalOptions(command));
       await paged(io, async (paging) => {
         for (const [index, name] of asked.names.entries()) {
@@ -84,7 +84,7 @@ async function printUsers(io: Io, { api, namespace }: Cluster, name: string): Pr
   const { items } = await api.list(orders, { namespace }, io.signal);
   const users = items.filter((order) => endpointsUsed(order).includes(name));
   io.line();
-  io.line(users.length === 0 ? 'No Order uses it.' : `Used by ${users.length} Orders:`);
+  io.line(users.length === 0 ? 'Not used by any Order.' : `Used by ${users.length} Orders:`);
   for (const { metadata, status } of users.slice(0, 20))
     io.line(`  ${metadata.name} (${status?.phase ?? 'Pending'})`);
   if (users.length > 20) io.line(`  and ${users.length - 20} more`);
@@ -138,7 +138,7 @@ async function printEvents(io: Io, { api, namespace }: Cluster, related: Readonl
     .filter(({ involvedObject: { kind, name } }) => related.has(`${kind}/${name}`))
     .sort((a, b) => (time(a) < time(b) ? -1 : 1));
   io.line();
-  if (own.length === 0) return io.line('No Events of the last hour.');
+  if (own.length === 0) return io.line('No Events in the last hour.');
   printTable(
     io,
     ['EVENT OF', 'TYPE', 'OBJECT', 'REASON', 'MESSAGE'],

@@ -36,12 +36,12 @@ interface EventsOptions {
 export function eventsCommand(io: Io): Command {
   return new Command('events')
     .description(
-      "Show the Events of Orders; with --follow new ones, and subscribers' domain events, as they come",
+      'Show the Events of Orders; with --follow also new Events and domain events',
     )
-    .argument('[order]', 'of this Order only')
-    .option('-f, --follow', 'go on until Ctrl-C')
+    .argument('[order]', 'only this Order')
+    .option('-f, --follow', 'continue until Ctrl-C')
     .addOption(allNamespacesOption())
-    .addOption(new Option('-o, --output <format>', 'json: a line of JSON for each').choices(['json']))
+    .addOption(new Option('-o, --output <format>', 'json: one JSON object per line').choices(['json']))
     .action(async (name: string | undefined, options: EventsOptions, command: Command) => {
       const cluster = await connect(io, globalOptions(command));
       const key = name === undefined ? undefined : { namespace: cluster.namespace, name: orderName(name) };

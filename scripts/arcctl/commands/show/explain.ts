@@ -13,8 +13,8 @@ interface ExplainOptions {
 /** `arcctl explain`: explains a phase, reason or condition with the table of docs/status.md. Does not contact the cluster. */
 export function explainCommand(io: Io): Command {
   return new Command('explain')
-    .description('Say what a phase or reason in a status means, and what to do')
-    .argument('[name]', 'such as Failed or EndpointMissing; none: all')
+    .description('Explain a phase, reason or condition of a status, with a remedy')
+    .argument('[name]', 'such as Failed or EndpointMissing; default: all')
     .addOption(outputOption(['json', 'yaml']))
     .action(async (name: string | undefined, options: ExplainOptions) => {
       const format = formatOf(options.output);
@@ -23,8 +23,8 @@ export function explainCommand(io: Io): Command {
       if (found.length === 0) {
         const similar = similarNames(all, name ?? '');
         const hint =
-          similar.length > 0 ? `Is it ${similar.join(' or ')}?` : 'List all with "arcctl explain".';
-        throw new Failure(exitCodes.no, `no status says ${JSON.stringify(name)}. ${hint}`);
+          similar.length > 0 ? `Did you mean ${similar.join(' or ')}?` : 'List all with "arcctl explain".';
+        throw new Failure(exitCodes.no, `unknown phase, reason or condition ${JSON.stringify(name)}. ${hint}`);
       }
       if (format === 'json' || format === 'yaml') return printValue(io, format, found);
       if (name === undefined) {

@@ -25,12 +25,12 @@ export function getCommand(io: Io): Command {
       '[kind]',
       'orders (the default), aw, endpoints, at, cat, workflows, cronworkflows, or KIND/NAME',
     )
-    .argument('[names...]', 'only these')
+    .argument('[names...]', 'names of objects')
     .addOption(outputOption())
     .addOption(selectorOption())
     .addOption(allNamespacesOption())
     .option('--field-selector <selector>', 'such as status.phase=Failed')
-    .option('-w, --watch', 'go on, and print what has changed, until Ctrl-C')
+    .option('-w, --watch', 'continue and print changes until Ctrl-C')
     .action(async (kind: string | undefined, names: string[], options: GetOptions, command: Command) => {
       const format = formatOf(options.output);
       const asked = parseAsked(kind === undefined ? [] : [kind, ...names]);
@@ -47,9 +47,9 @@ export function getCommand(io: Io): Command {
 async function get(io: Io, cluster: Cluster, request: Request): Promise<void> {
   const { kind, names, namespace, selector, fieldSelector, format } = request;
   if (names.length > 0 && (selector ?? fieldSelector) !== undefined)
-    throw new Failure(exitCodes.usage, 'give names or a selector (-l), not both');
+    throw new Failure(exitCodes.usage, 'names and -l exclude each other');
   if (names.length > 0 && kind.namespaced && namespace === undefined)
-    throw new Failure(exitCodes.usage, 'a name is of one namespace: leave out -A, or the name');
+    throw new Failure(exitCodes.usage, 'names and -A exclude each other');
   const list = `${collectionPath(kind, namespace)}${query({ labelSelector: selector, fieldSelector })}`;
   const wanted: Wanted[] =
     names.length === 0
@@ -100,5 +100,5 @@ function nothingFound(kind: Kind, namespace: string | undefined, cluster: Cluste
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
   if (kind.kind !== 'Order') return `No ${kind.plural} found${where}.`;
   const elsewhere = namespace === undefined ? '' : ', or look in all namespaces with -A';
-  return `No orders found${where}. Make one with "${cluster.hint('create')}"${elsewhere}.`;
+  return `No orders found${where}. Create one with "${cluster.hint('create')}"${elsewhere}.`;
 }

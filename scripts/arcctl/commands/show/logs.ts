@@ -25,13 +25,13 @@ interface LogsOptions {
 export function logsCommand(io: Io): Command {
   return new Command('logs')
     .description(
-      'Print what the workers of an Order say, each line with the name of its artifact where there are several',
+      'Print the logs of the workers of an Order; with several artifacts, lines are prefixed with their name',
     )
     .argument('<order>', 'the name of an Order')
-    .option('--artifact <name>', 'only this artifact; may be given more than once', collected)
-    .option('-f, --follow', 'go on until the Order has ended')
+    .option('--artifact <name>', 'only this artifact; repeatable', collected)
+    .option('-f, --follow', 'continue until the Order has ended')
     .option('-c, --container <name>', 'container of the pods', 'main')
-    .option('--tail <lines>', 'the last lines of each log only')
+    .option('--tail <lines>', 'only the last lines of each log')
     .action(async (name: string, options: LogsOptions, command: Command) => {
       const tailLines = options.tail === undefined ? undefined : Number(options.tail);
       if (tailLines !== undefined && !(Number.isInteger(tailLines) && tailLines >= 0))
@@ -81,7 +81,7 @@ export function outcomeText(line: string): string | undefined {
   const copied =
     isRecord(bytes) && typeof bytes.copied === 'number' ? [`${bytesText(bytes.copied)} copied`] : [];
   const existed =
-    isRecord(blobs) && typeof blobs.existed === 'number' ? [`${blobs.existed} blobs were there`] : [];
+    isRecord(blobs) && typeof blobs.existed === 'number' ? [`${blobs.existed} blobs existed`] : [];
   return [String(outcome), ...(typeof digest === 'string' ? [digest] : []), ...copied, ...existed].join(', ');
 }
 
@@ -111,7 +111,7 @@ async function printAll(io: Io, { api }: Cluster, order: Order, { wanted, copy }
         if (!ArcError.is(caught, 'NotFound', 'BadRequest')) throw caught;
         noteEnd(io, artifact, caught.message);
       });
-    if (sources.length === 0) noteEnd(io, artifact, 'it has no pod');
+    if (sources.length === 0) noteEnd(io, artifact, 'no pod');
   }
 }
 
@@ -150,7 +150,7 @@ async function followAll(io: Io, cluster: Cluster, order: Order, { wanted, copy 
   const { name } = order.metadata;
   io.note(
     last
-      ? `no log to follow: Order ${name} is ${last.status?.phase}; look with "${cluster.hint(`tree ${name}`)}"`
+      ? `no log to follow: Order ${name} is ${last.status?.phase}; see "${cluster.hint(`tree ${name}`)}"`
       : `Order ${name} was deleted`,
   );
 }

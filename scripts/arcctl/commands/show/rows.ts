@@ -41,7 +41,7 @@ export async function readAnswer(
     const more = isList ? query({ limit: pageSize, ...options }).replace('?', separator) : '';
     const answer = await transport.send({ method: 'GET', path: `${path}${more}`, ...accept }, io.signal);
     if (isRecord(answer)) return answer;
-    throw new ArcError('InternalError', 'the server did not answer with an object');
+    throw new ArcError('InternalError', 'the response of the server is not an object');
   };
   const all = await page({});
   let next = continueOf(all);
@@ -74,7 +74,7 @@ export async function readRows(io: Io, cluster: Cluster, path: string): Promise<
 /** Parses the printer columns of the server (meta.k8s.io/v1 Table), as kubectl shows them. */
 export function tableOf(answer: unknown): Table {
   if (!isRecord(answer) || answer.kind !== 'Table')
-    throw new ArcError('InternalError', 'the server did not answer with a table: look with -o json');
+    throw new ArcError('InternalError', 'the response of the server is not a table: use -o json');
   const records = (value: unknown) => (Array.isArray(value) ? value.filter(isRecord) : []);
   return {
     columns: records(answer.columnDefinitions).map(({ name, priority }) => ({

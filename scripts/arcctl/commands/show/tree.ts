@@ -21,7 +21,7 @@ interface TreeOptions {
 export function treeCommand(io: Io): Command {
   return new Command('tree')
     .description('Show Orders with their artifacts, versions, Workflows and pods')
-    .argument('[orders...]', 'names of Orders; none: all of the namespace')
+    .argument('[orders...]', 'names of Orders; default: all of the namespace')
     .addOption(outputOption())
     .addOption(selectorOption())
     .addOption(allNamespacesOption())

@@ -35,9 +35,9 @@ const pictureMs = 250;
 export function watchCommand(io: Io): Command {
   return new Command('watch')
     .description(
-      'Follow the artifacts of Orders with bars, rates and the time left, until the Orders have ended',
+      'Follow Orders with progress bars, rates and remaining time, until they have ended',
     )
-    .argument('[orders...]', 'names of Orders; none: all of the namespace, until Ctrl-C')
+    .argument('[orders...]', 'names of Orders; default: all of the namespace, until Ctrl-C')
     .addOption(selectorOption())
     .addOption(allNamespacesOption())
     .action(async (names: string[], options: WatchOptions, command: Command) => {
@@ -59,7 +59,7 @@ export async function watchOrders(
   if (failed.length > 0)
     throw new Failure(
       exitCodes.no,
-      `${failed.join(', ')} did not arrive: look with "${cluster.hint(`tree ${failed[0]}`)}", and try again with "${cluster.hint(`retry ${failed.join(' ')}`)}"`,
+      `${failed.join(', ')} did not succeed: see "${cluster.hint(`tree ${failed[0]}`)}", and retry with "${cluster.hint(`retry ${failed.join(' ')}`)}"`,
     );
 }
 
@@ -117,7 +117,7 @@ function nothingYet(namespace: string | undefined, selector: string | undefined)
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
   const which = selector === undefined ? '' : ` with ${selector}`;
   const elsewhere = namespace === undefined ? '' : ', -A watches all namespaces';
-  return `There are no Orders${which}${where} yet: waiting for one. Ctrl-C ends it${elsewhere}.`;
+  return `No Orders found${which}${where}: waiting. Ctrl-C stops${elsewhere}.`;
 }
 
 function uidOf({ metadata }: Order): string {

@@ -6,7 +6,7 @@ import { OrdersPage } from './pages/orders.tsx';
 import { OverviewPage } from './pages/overview.tsx';
 import { Empty, Loading } from './parts/states.tsx';
 
-// Pages that are opened seldom, or need much, are loaded when they are opened.
+// Rarely used or large pages are loaded lazily.
 const OrderPage = lazy(() => import('./order/order-page.tsx'));
 const EndpointsPage = lazy(() => import('./pages/endpoints.tsx'));
 const TypesPage = lazy(() => import('./pages/types.tsx'));
@@ -16,7 +16,7 @@ const SettingsPage = lazy(() => import('./pages/settings.tsx'));
 const DoctorPage = lazy(() => import('./pages/doctor.tsx'));
 const NewOrderPage = lazy(() => import('./new-order/new-order.tsx'));
 
-/** What each address shows. */
+/** Maps URLs to pages. */
 export function Pages() {
   return (
     <Suspense fallback={<Loading />}>

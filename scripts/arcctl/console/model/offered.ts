@@ -3,7 +3,7 @@ import type { Order } from '#shared/domain';
 const runsAgain = ['Failed', 'Error', 'Cancelled', 'Stopped'];
 const isOver = (phase: string) => ['Succeeded', 'Invalid', ...runsAgain].includes(phase);
 
-/** Names of the actions on an Order that can have an effect now; `phases` are those of its artifacts. */
+/** Returns the names of the actions that are possible on an Order now; `phases` are those of its artifacts. */
 export function offeredForOrder({ spec }: Pick<Order, 'spec'>, phases: readonly string[]): string[] {
   const isStopped = spec.cancel === true;
   const isHeld = isStopped || spec.suspend === true;
@@ -16,7 +16,7 @@ export function offeredForOrder({ spec }: Pick<Order, 'spec'>, phases: readonly 
   ];
 }
 
-/** The same for one artifact. One without an ArtifactWorkflow has nothing to act on. */
+/** Returns the actions that are possible on an artifact now; none without an ArtifactWorkflow. */
 export function offeredForArtifact(
   { spec }: Pick<Order, 'spec'>,
   phase: string,

@@ -16,16 +16,16 @@ import {
 } from '#shared/domain';
 import { type Kind, type KubeClient, type ListWatch, listWatch } from '#shared/kubernetes/client';
 
-/** The objects of one kind, followed while somebody looks. */
+/** The objects of one kind, watched while there are viewers. */
 export interface SharedWatch<T> {
   values(): T[];
-  /** True once they were read: none is none then. */
+  /** True after the first list: an empty list then means no objects. */
   readonly isSynced: boolean;
-  /** What the API refused, or that it cannot be reached: of late. */
+  /** The last error of the API, if recent. */
   readonly failure: ArcError | undefined;
 }
 
-/** What the pages are made of. */
+/** The data sources of the pages. */
 interface Watched {
   orders: SharedWatch<Order>;
   artifactWorkflows: SharedWatch<ArtifactWorkflow>;
@@ -36,28 +36,28 @@ interface Watched {
 }
 
 export interface Watches extends Watched {
-  /** Follows these kinds until it is disposed. However many look, there is one watch for each kind. */
+  /** Watches these kinds until it is disposed. All viewers share one watch per kind. */
   look(kinds: readonly WatchedKind[]): Look;
-  /** How many watches there are at present. */
+  /** Current number of watches. */
   readonly open: number;
 }
 
 export type WatchedKind = keyof Watched;
 
 export interface Look extends Disposable {
-  /** Resolves when each kind was read once, or could not be; rejects with Timeout. */
+  /** Resolves when each kind was listed, or has failed; rejects with Timeout. */
   ready(signal: AbortSignal): Promise<void>;
-  /** Resolves with the next change, not before `leastMs` and at the latest after `mostMs`. */
+  /** Resolves with the next change, not before `leastMs` and not after `mostMs`. */
   changed(leastMs: number, mostMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The loop tries again at least every 30 seconds: a failure that is older than this is over. */
+/** The watch loop retries at least every 30 seconds: an older failure has been resolved. */
 const failureMs = 45_000;
 const readyMs = 15_000;
 
 /**
- * Watches of one namespace, or of all. A watch begins with the first who looks and ends `lingerMs` after the last, so that going from page
- * to page does not read everything again.
+ * Creates the watches of one namespace, or of all. A watch starts with the first viewer and ends `lingerMs` after the last one, so that
+ * navigation between pages does not relist.
  */
 export function createWatches(
   api: KubeClient,
@@ -145,7 +145,7 @@ function createShared<T extends KubeObject>(kind: Kind<T>, { api, namespace, sig
           ring();
         },
         onFailure(error) {
-          // Its history is gone: it lists again at once.
+          // The watch history expired (410): the loop relists immediately.
           if (error.code === 'Expired') return;
           failed = { error, atMs: performance.now() };
           ring();
@@ -157,7 +157,7 @@ function createShared<T extends KubeObject>(kind: Kind<T>, { api, namespace, sig
   };
   const failure = () => (failed && performance.now() - failed.atMs < failureMs ? failed.error : undefined);
   return {
-    /** `viewer` is called with each change. */
+    /** `viewer` is called on each change. */
     enter(viewer: () => void) {
       viewers.add(viewer);
       clearTimeout(timer);
@@ -183,7 +183,7 @@ function createShared<T extends KubeObject>(kind: Kind<T>, { api, namespace, sig
   };
 }
 
-/** Nobody looks at them, and they are a third of an object. */
+/** Drops managedFields, which no page shows and which are a third of an object. */
 function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -22,18 +22,18 @@ import { createTopics } from './topics.ts';
 
 export interface DashboardOptions {
   cluster: Pick<Cluster, 'api' | 'transport' | 'server' | 'hint'>;
-  /** The one that is shown; absent: all. */
+  /** The visible namespace; absent: all. */
   namespace?: string | undefined;
   watches: Watches;
-  /** Returns what Host has to be: the name and port of this dashboard. */
+  /** Returns the required Host header: name and port of this dashboard. */
   host: () => string;
   secrets: Secrets;
   front: () => Promise<ConsoleApp>;
-  /** Ends all live updates. */
+  /** Aborts all live updates. */
   signal: AbortSignal;
 }
 
-/** The front end, and the JSON and events that it shows. The browser gets what it shows, and no credential of the cluster. */
+/** Serves the front end and its JSON and events. The browser never gets a credential of the cluster. */
 export function createDashboard(options: DashboardOptions): Hono {
   const { cluster, namespace, watches, host, secrets, front, signal } = options;
   const app = new Hono();
@@ -70,7 +70,7 @@ export function createDashboard(options: DashboardOptions): Hono {
 
   app.notFound(async (c) => {
     const isPage = c.req.method === 'GET' && !/^\/(api|assets)\//.test(c.req.path);
-    // The front end says itself which pages it has.
+    // Unknown pages are handled by the front end's router.
     if (isPage) return c.html(shellOf(await front(), cluster.server));
     return json(c, { code: 'NotFound', message: 'There is no such address.' }, 404);
   });
@@ -127,7 +127,7 @@ function serveChanges(app: Hono, cluster: DashboardOptions['cluster']): void {
 
 type Status = 200 | 400 | 403 | 404 | 409 | 422 | 502;
 
-/** What comes from a cluster may have characters that change the direction of what stands beside them. */
+/** Replaces control characters from the cluster, such as those that change the text direction. */
 function json(c: Context, value: object, status: Status = 200): Response {
   const text = JSON.stringify(value, (_, each) => (typeof each === 'string' ? printableLines(each) : each));
   return c.body(text, status, { 'Content-Type': 'application/json; charset=utf-8' });
@@ -143,7 +143,7 @@ async function bodyOf(c: Context): Promise<Record<string, unknown>> {
   throw new ArcError('BadRequest', 'the body is no JSON object: reload the page');
 }
 
-/** That of the API, were it this server that has it: a refused credential of the cluster is not one of the browser. */
+/** Maps an API error to a status; a credential rejected by the cluster must not look like a rejected browser session. */
 function statusOf(code: ArcError['code']): Status {
   const status = httpStatus(code);
   return status === 400 || status === 403 || status === 404 || status === 409 || status === 422

@@ -1,7 +1,7 @@
 import type { ConsoleApp } from '../../../build/console.ts';
 
 /**
- * Returns the front end. It is bundled when it is first asked for; in the bundle of arcctl another module stands here, which has it already
+ * Returns the front end, bundled on first use. The bundle of arcctl replaces this module by one with the bundled front end
  * (scripts/build/console.ts).
  */
 export async function loadConsole(): Promise<ConsoleApp> {
@@ -10,7 +10,7 @@ export async function loadConsole(): Promise<ConsoleApp> {
     import('esbuild'),
   ]);
   const app = await buildConsole();
-  // Its service is a process of its own, which is used once.
+  // esbuild's service process is used only once.
   await stop();
   return app;
 }

@@ -23,7 +23,7 @@ import { readVersion } from './reads.ts';
 
 type Connection = Pick<Cluster, 'api' | 'transport'>;
 
-/** Does what the page of an Order offers, to the Order or to the ArtifactWorkflow `artifact`. Rejects with what the API answers. */
+/** Performs an action on the Order, or on the ArtifactWorkflow `artifact`. Rejects with the error of the API. */
 export async function act(
   cluster: Connection,
   key: Required<Key>,
@@ -45,7 +45,7 @@ export async function act(
   await action.act(cluster, kind, artifact === undefined ? key : { ...key, name: artifact }, signal);
 }
 
-/** Sets an artifact of an Order back to an earlier version. Rejects with Conflict where the Order has changed meanwhile. */
+/** Sets an artifact of an Order back to an earlier version. Rejects with Conflict if the Order has changed meanwhile. */
 export async function rollBack(
   { api }: Connection,
   key: Required<Key>,
@@ -78,7 +78,7 @@ async function readType(
   return own ?? api.get(clusterArtifactTypes, { name }, signal);
 }
 
-/** The one Order in a YAML text. Throws BadRequest, with what is wrong with it. */
+/** Parses YAML with exactly one Order. Throws BadRequest with the problem. */
 export async function orderIn(text: unknown): Promise<Order> {
   const refuse = (message: string) => new ArcError('BadRequest', message);
   if (typeof text !== 'string') throw refuse('there is no manifest in this request: reload the page');
@@ -94,14 +94,14 @@ export async function orderIn(text: unknown): Promise<Order> {
   return first as Order;
 }
 
-/** What would become of a new Order. Nothing is stored. A text that is no Order is refused like one that the API refuses. */
+/** Previews a new Order without storing it. Invalid YAML is reported like a rejection by the API. */
 export async function dryRun(cluster: Connection, text: unknown, signal: AbortSignal): Promise<DryRun> {
   const { parse, stringify } = await import('yaml');
   let manifest = String(text);
   try {
     manifest = stringify(parse(manifest), { lineWidth: 0 });
   } catch {
-    // It is shown as it was written, with what is wrong with it.
+    // The original text is shown together with the problem.
   }
   try {
     const order = await orderIn(text);
@@ -132,5 +132,5 @@ async function send(
   const path = `${collectionPath(orders, order.metadata.namespace)}${options}`;
   const answer = await transport.send({ method: 'POST', path, body: order }, signal);
   if (isRecord(answer) && answer.kind === orders.kind) return answer as Order;
-  throw new ArcError('InternalError', 'the server did not answer with an Order');
+  throw new ArcError('InternalError', 'the response of the server is not an Order');
 }

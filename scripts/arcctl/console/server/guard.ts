@@ -5,13 +5,13 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
 import { secureHeaders } from 'hono/secure-headers';
 
-/** What a browser has to show. Each is random, and none of them is a credential of the cluster. */
+/** The secrets of a browser session. Each is random, and none is a credential of the cluster. */
 export interface Secrets {
-  /** In the printed address. */
+  /** In the printed URL. */
   token: string;
   /** In the cookie. */
   session: string;
-  /** In a header of every request that changes something. */
+  /** CSRF token in a header of every change. */
   csrf: string;
 }
 
@@ -21,15 +21,15 @@ export function createSecrets(): Secrets {
 }
 
 /**
- * Returns a host name that nobody can guess: browsers resolve names below `localhost` to loopback (RFC 6761). Cookies ignore ports, so a cookie of
- * 127.0.0.1 would go to every other server of this machine that the browser opens by that address. A server at the other address of this
- * port would get it too: loopback.ts keeps that port.
+ * Returns an unguessable host name: browsers resolve names below `localhost` to loopback (RFC 6761). Cookies ignore ports, so a cookie for
+ * 127.0.0.1 would be sent to every other local server that the browser opens under that address. A server on the same port of the other
+ * loopback address would get it too: loopback.ts occupies that port.
  */
 export function createHostName(): string {
   return `arc-${randomBytes(16).toString('hex')}.localhost`;
 }
 
-/** Own files only, no inline script or style, no frames, nothing from elsewhere. */
+/** Security headers: own files only, no inline script or style, no frames. */
 export const headers = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
@@ -44,28 +44,28 @@ export const headers = secureHeaders({
   },
   xFrameOptions: 'DENY',
   referrerPolicy: 'same-origin',
-  // It is served without TLS, on loopback.
+  // Served without TLS, on loopback.
   strictTransportSecurity: false,
 });
 
-/** Refuses every Host but `host()`: a page that resolves its own name to this machine (DNS rebinding) sends another one. */
+/** Rejects every Host header but `host()`: with DNS rebinding, a foreign page sends another one. */
 export function onlyHost(host: () => string): MiddlewareHandler {
   return async (c, next) => {
     if (c.req.header('host') !== host())
       return c.text('This is not the address of the dashboard: open the one that it has printed.\n', 421);
     await next();
-    // Files named after their content may be kept.
+    // Files named after their content are cacheable.
     if (!c.res.headers.get('Cache-Control')?.includes('immutable')) c.header('Cache-Control', 'no-store');
   };
 }
 
-/** Turns the token of the printed address into a cookie, and lets nobody in without one of them. */
+/** Exchanges the token of the printed URL for a cookie, and rejects requests with neither. */
 export function onlyOwner({ token, session }: Secrets): MiddlewareHandler {
   return async (c, next) => {
     const given = c.req.query('token');
     if (given !== undefined && c.req.method === 'GET' && c.req.path === '/' && isSame(given, token)) {
       setCookie(c, cookieName, session, { httpOnly: true, sameSite: 'Strict', path: '/' });
-      // Not a redirect: a browser that comes from a link elsewhere would leave a strict cookie out when it follows.
+      // Not a redirect: after a link from another site, browsers omit a SameSite=Strict cookie on redirects.
       return c.html(
         html`<!doctype html><html lang="en"><head><title>ARC</title><meta http-equiv="refresh" content="0;url=/"></head><body><p><a href="/">To the dashboard</a></p></body></html>`,
       );
@@ -80,13 +80,13 @@ export function onlyOwner({ token, session }: Secrets): MiddlewareHandler {
   };
 }
 
-/** A manifest is the largest that is sent; an API server takes 3 MiB at most. */
+/** Limits request bodies: the largest is a manifest, and an API server accepts at most 3 MiB. */
 export const smallBodies = bodyLimit({
   maxSize: 1024 * 1024,
   onError: (c) => c.json({ code: 'RequestEntityTooLarge', message: 'This is larger than 1 MiB.' }, 413),
 });
 
-/** Changes come from our own pages: other sites can neither read the token nor set the header. */
+/** Accepts changes only from our own pages: other sites can neither read the token nor set the header. */
 export function onlyOwnPages({ csrf }: Secrets): MiddlewareHandler {
   return async (c, next) => {
     if (['GET', 'HEAD'].includes(c.req.method)) return next();
@@ -99,7 +99,7 @@ export function onlyOwnPages({ csrf }: Secrets): MiddlewareHandler {
 
 const cookieName = 'arc-dashboard';
 
-/** Compares in a time that does not depend on where the texts differ. */
+/** Compares in constant time. */
 function isSame(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(wanted));

@@ -9,11 +9,11 @@ import { followRuns } from '../../model/follow-runs.ts';
 import { readOrder } from '../../model/read-tree.ts';
 import type { LogLine } from '../api.ts';
 
-/** Each has its own watches and connections: it is for the few who read logs. */
+/** Each log stream has its own watches and connections, so their number is limited. */
 const mostReaders = 10;
-/** Pods that are read at a time. The others wait until one has ended. */
+/** Maximum number of pods read concurrently. The others wait until one has ended. */
 const mostPods = 20;
-/** What a reader gets at once. More than a person reads, and than a page keeps. */
+/** Buffer of a reader, larger than the history of a page. */
 const mostLines = 1000;
 const longestLine = 2000;
 const batchMs = 250;
@@ -25,13 +25,13 @@ interface LogOptions {
 }
 
 /**
- * Answers with the logs of an Order's workers as server-sent events named `lines`, each a JSON array of LogLine, while they are written, until
- * the reader goes: a retry is read, too. A reader that is slower than the workers misses lines and is told how many. `refused` ends it.
+ * Streams the logs of an Order's workers as server-sent events named `lines`, each a JSON array of LogLine, until the client disconnects;
+ * includes later retries. A slow client misses lines and gets the number of dropped lines. `refused` ends the stream.
  */
 export function createLiveLog({ cluster, signal }: LogOptions) {
   let readers = 0;
   return (c: Context, key: Required<Key>): Response => {
-    // Nobody would read the stream.
+    // A HEAD request would leave the stream unread.
     if (c.req.method === 'HEAD') return c.body(null, 405);
     if (readers >= mostReaders || signal.aborted)
       return c.json({ code: 'TooManyRequests', message: 'Too many logs are open: close some.' }, 503);
@@ -60,7 +60,7 @@ export function createLiveLog({ cluster, signal }: LogOptions) {
           await sent;
         }
       },
-      // A stream that fails has nothing to say but that it ends: the browser opens another one.
+      // On an error the stream just ends: the browser reconnects.
       async () => {},
     );
   };
@@ -104,7 +104,7 @@ async function readAll(
   });
 }
 
-/** Lines on their way to a page: the newest ones, and how many are missing. */
+/** The buffer of lines for a page: the newest lines, and the number of dropped ones. */
 interface Lines {
   add(artifact: string, text: string): void;
   take(): LogLine[];

@@ -4,18 +4,18 @@ import { ArcError, printableLines } from '#shared/base/errors';
 import type { Beat, Change, Row, View } from '../api.ts';
 import type { Look, WatchedKind, Watches } from '../model/watches.ts';
 
-/** Often enough to look live, and cheap with thousands of artifacts. */
+/** Frame interval: smooth enough, and cheap with thousands of artifacts. */
 const pictureMs = 500;
-/** How often the page hears that the server is there; what stands still is drawn again as well, as its rate falls. */
+/** Heartbeat interval; stalled transfers are also updated, because their rate decreases. */
 const beatMs = 5_000;
-/** A browser keeps six connections to a server, and a page that nobody sees keeps none. */
+/** A browser allows six connections per server, and hidden pages close theirs. */
 const mostStreams = 30;
 
-/** What a page shows, and what is followed for it. */
+/** The view of a page, and the kinds it depends on. */
 export interface Topic {
-  /** Without the first there is nothing to show; the others may be refused. */
+  /** Without the first kind there is no view; the others are optional. */
   kinds: readonly WatchedKind[];
-  /** Is called for each viewer. What it returns makes a view of what is followed at present; it throws what the viewer is told. */
+  /** Called for each viewer. The returned function computes a view of the current objects; it throws errors for the viewer. */
   open(c: Context): () => View;
 }
 
@@ -25,13 +25,13 @@ interface LiveOptions {
 }
 
 /**
- * Returns what answers with a topic as server-sent events, until the viewer goes: `change` whenever the view differs, with what differs alone;
- * `beat` every few seconds, with what cannot be read at present; `problem` where there is nothing to show, which may end.
+ * Returns a handler that streams a topic as server-sent events until the client disconnects: `change` with the difference to the previous
+ * view, `beat` every few seconds with current read errors, and `problem` while there is no view.
  */
 export function createLive({ watches, signal }: LiveOptions) {
   let streams = 0;
   return (c: Context, topic: Topic): Response => {
-    // Nobody would read the stream.
+    // A HEAD request would leave the stream unread.
     if (c.req.method === 'HEAD') return c.body(null, 405);
     if (streams >= mostStreams || signal.aborted)
       return c.json({ code: 'TooManyRequests', message: 'Too many pages are open: close some.' }, 503);
@@ -42,7 +42,7 @@ export function createLive({ watches, signal }: LiveOptions) {
         follow(stream, c, topic).finally(() => {
           streams -= 1;
         }),
-      // A stream that fails has nothing to say but that it ends: the browser opens another one.
+      // On an error the stream just ends: the browser reconnects.
       async () => {},
     );
   };
@@ -86,13 +86,13 @@ export function createLive({ watches, signal }: LiveOptions) {
   }
 }
 
-/** What comes from a cluster may have characters that change the direction of what stands beside them. */
+/** Replaces control characters from the cluster, such as those that change the text direction. */
 function send(stream: SSEStreamingApi, event: string, value: object): Promise<void> {
   const data = JSON.stringify(value, (_, each) => (typeof each === 'string' ? printableLines(each) : each));
   return stream.writeSSE({ event, data });
 }
 
-/** An Order may go while somebody looks at it, and a list that was never read is not an empty one. */
+/** Computes the view: an Order may have been deleted, and an unread list is an error instead of an empty list. */
 function attempt(
   watches: Watches,
   [first]: readonly WatchedKind[],
@@ -114,12 +114,12 @@ function beatOf(watches: Watches, kinds: readonly WatchedKind[]): Beat {
   return texts.length === 0 ? {} : { problem: texts.join('\n') };
 }
 
-/** Compares views with the one before. */
+/** Compares each view with the previous one. */
 export function createChanges() {
   let values: Record<string, string> | undefined;
   const lists = new Map<string, Map<string, string>>();
   return {
-    /** Returns what differs; undefined where nothing does. The first is whole. */
+    /** Returns the difference; undefined if there is none. The first one is complete. */
     next(view: View): Change | undefined {
       const isWhole = values === undefined;
       const texts = Object.fromEntries(

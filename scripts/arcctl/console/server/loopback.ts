@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Another program may have a free port of one address at the other. */
+/** Attempts: another program may occupy a free port on the other address. */
 const mostAttempts = 10;
-/** What `listen` fails with on a machine without IPv6. */
+/** Errors of `listen` on a machine without IPv6. */
 const withoutIPv6 = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
 /**
- * Listens on one port of 127.0.0.1 and ::1. Browsers resolve names below `localhost` to both and try ::1 first: another local user with a
- * server there would receive the dashboard's token and cookie. A machine without IPv6 has one server. `port`: 0 takes any that is free.
- * Rejects with the error of `listen`.
+ * Listens on the same port of 127.0.0.1 and ::1. Browsers resolve names below `localhost` to both and try ::1 first: otherwise a server of
+ * another local user there would receive the dashboard's token and cookie. A machine without IPv6 gets one server. `port`: 0 for any free
+ * port. Rejects with the error of `listen`.
  */
 export async function listenOnLoopback(create: () => Server, port: number): Promise<[Server, ...Server[]]> {
   for (let attempt = 1; ; attempt += 1) {
@@ -29,7 +29,7 @@ export async function listenOnLoopback(create: () => Server, port: number): Prom
   }
 }
 
-/** The port that a server listens on. */
+/** Returns the port of a server. */
 export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }

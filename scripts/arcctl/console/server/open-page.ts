@@ -6,8 +6,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Opens an address with a secret in it. Other users of a machine can read the command lines of all programs: so the browser is given a
- * file that only its owner can read, and that leads there. Disposing deletes it. Rejects when there is nothing to open it.
+ * Opens a URL that contains a secret. Other users of a machine can read the command lines of all processes, so the browser gets a file that
+ * only its owner can read, which redirects to the URL. Disposing deletes the file. Rejects if no browser can be started.
  */
 export async function openPage(url: string): Promise<AsyncDisposable> {
   const folder = await mkdtemp(path.join(tmpdir(), 'arcctl-'));

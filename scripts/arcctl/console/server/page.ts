@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import type { ConsoleApp } from '../../../build/console.ts';
 
-/** The one document: the front end draws each page into it. `server` is what it is a page of. */
+/** Returns the HTML document into which the front end renders. `server` is the name of the API server. */
 export function shellOf(
   { script, style, theme, icon }: ConsoleApp,
   server: string,

@@ -17,7 +17,7 @@ import { readOrder, readTree, type Unread } from '../../model/read-tree.ts';
 import { inputsOf } from '../../model/versions.ts';
 import type { DiffLine, Finding, Runs, Settings } from '../api.ts';
 
-/** The Workflows and pods of an Order, for its graph. */
+/** Returns the Workflows and pods of an Order, for its graph. */
 export async function runsOf(api: KubeClient, key: Required<Key>, signal: AbortSignal): Promise<Runs> {
   const unread: Unread = new Map();
   const { artifacts } = await readTree(api, await readOrder(api, key, signal), unread, signal);
@@ -29,7 +29,7 @@ export async function runsOf(api: KubeClient, key: Required<Key>, signal: AbortS
   };
 }
 
-/** How the inputs of two versions of an artifact differ, as YAML, line by line. */
+/** Returns the line-by-line difference between the inputs of two versions, as YAML. */
 export async function diffOf(
   api: KubeClient,
   namespace: string,
@@ -49,14 +49,14 @@ export async function diffOf(
   });
 }
 
-/** Rejects with NotFound where it has gone meanwhile. */
+/** Rejects with NotFound if it was deleted meanwhile. */
 export async function readVersion(api: KubeClient, key: Key, signal: AbortSignal): Promise<ArtifactWorkflow> {
   const found = await api.get(artifactWorkflows, key, signal);
   if (found) return found;
   throw new ArcError('NotFound', `version ${key.name} is no longer kept`);
 }
 
-/** The operator's settings with what each means. */
+/** Returns the operator's settings with their descriptions. */
 export async function settingsOf(api: KubeClient, signal: AbortSignal): Promise<Settings> {
   try {
     const { data = {} } = (await api.get(configMaps, settingsMap, signal)) ?? {};
@@ -75,7 +75,7 @@ export async function settingsOf(api: KubeClient, signal: AbortSignal): Promise<
   }
 }
 
-/** What `arcctl doctor` says of the cluster and a namespace. */
+/** Returns the findings of `arcctl doctor` for the cluster and a namespace. */
 export async function findingsOf(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { name, run } of [...clusterChecks, ...namespaceChecks]) {
@@ -86,7 +86,7 @@ export async function findingsOf(cluster: Cluster, signal: AbortSignal): Promise
       const [message = ''] = describeFailure(caught).message.split('\n', 1);
       findings.push({ check: name, state: ArcError.is(caught, 'Forbidden') ? 'unknown' : 'bad', message });
     }
-    // The first check is whether there is a cluster: without one the others say the same again.
+    // The first check is whether the cluster is reachable: if not, the others would fail in the same way.
     if (findings.length === 1 && findings[0]?.state === 'bad') break;
   }
   return findings;

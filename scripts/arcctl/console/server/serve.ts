@@ -11,32 +11,32 @@ import { loadConsole } from './assets.ts';
 import { createHostName, createSecrets, type Secrets } from './guard.ts';
 import { listenOnLoopback, portOf } from './loopback.ts';
 
-/** What makes up the address of a dashboard, and lets its browsers in. Whoever has it acts with the rights of the dashboard. */
+/** Host name, port and secrets of a dashboard. Anyone with its URL has the permissions of the dashboard. */
 export interface Access {
-  /** Name and port are those of the next start as well, where the port is free. */
+  /** Name and port are reused at the next start if the port is free. */
   hostName: string;
   port: number;
   secrets: Secrets;
 }
 
 export interface Dashboard {
-  /** Has a host name of its own, which browsers resolve to loopback, and the token that lets its reader in. */
+  /** The URL, with a unique host name that browsers resolve to loopback, and the token. */
   url: string;
-  /** As it is used: `access` of a later start keeps the address, and the browsers signed in. */
+  /** Pass it as `access` at a later start to keep the URL and the browser sessions. */
   access: Access;
-  /** Ends live updates, watches and connections. */
+  /** Stops live updates, watches and connections. */
   close(): Promise<void>;
 }
 
-/** It is for one person. */
+/** Limits for a single user. */
 const mostConnections = 100;
 
 interface ServeOptions {
-  /** 0 takes any that is free. */
+  /** 0: any free port. */
   port: number;
-  /** This one only; absent: all. */
+  /** The visible namespace; absent: all. */
   namespace?: string | undefined;
-  /** Of an earlier start. Another port is taken where its port is in use; absent: all of it is new. */
+  /** From an earlier start; if its port is in use, another one is used. Absent: everything is new. */
   access?: Access | undefined;
 }
 

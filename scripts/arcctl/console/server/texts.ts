@@ -5,12 +5,12 @@ import { ownPart } from '../../core/manifests.ts';
 import { readOrder, readTree, type Unread } from '../../model/read-tree.ts';
 import { whyOf } from '../../model/tree.ts';
 
-/** As much of a text as a page shows. */
+/** Maximum length of a text on a page. */
 const mostCharacters = 512 * 1024;
 const logBounds = { container: 'main', tailLines: 1000, limitBytes: 256 * 1024 };
 const mostPods = 5;
 
-/** An Order as people would write it, in YAML: without what the cluster has noted. */
+/** Returns the user-written part of an Order as YAML. */
 export async function manifestOf(order: Order): Promise<string> {
   const { stringify } = await import('yaml');
   const { name, namespace } = order.metadata;
@@ -19,7 +19,7 @@ export async function manifestOf(order: Order): Promise<string> {
   return `${text.slice(0, mostCharacters)}\n# cut: kubectl get order ${name} -n ${namespace} -o yaml shows all of it`;
 }
 
-/** The end of what the workers of an artifact's last run have said; where their pods are gone, what the status keeps of it. */
+/** Returns the end of the logs of an artifact's last run; for deleted pods, the part that the status keeps. */
 export async function logsOf(
   api: KubeClient,
   key: Required<Key>,

@@ -11,7 +11,7 @@ import { bundleRows, overviewView, typeRows } from './views/others.ts';
 
 const namespaceTypes = ['artifactTypes', 'clusterArtifactTypes'] as const;
 
-/** What can be followed, by the name in its address; `/orders/:namespace/:name` is the one with parts. */
+/** Returns the topics by their path; `/orders/:namespace/:name` is the only one with parameters. */
 export function createTopics(
   watches: Watches,
   keyOfPath: (c: Context) => Required<Key>,
@@ -19,7 +19,7 @@ export function createTopics(
   const { orders, artifactWorkflows, endpoints, events } = watches;
   const types = () => [...watches.artifactTypes.values(), ...watches.clusterArtifactTypes.values()];
   return {
-    /** Nothing but beats, for pages that follow nothing. */
+    /** Only heartbeats, for pages without live data. */
     pulse: { kinds: [], open: () => () => ({ values: {}, lists: {} }) },
     overview: {
       kinds: ['orders', 'artifactWorkflows', 'endpoints'],
@@ -67,7 +67,7 @@ export function createTopics(
       kinds: ['events'],
       open: () => () => ({ values: {}, lists: { events: eventRows(events.values()) } }),
     },
-    /** What a new Order can be made of. */
+    /** The types and Endpoints for a new Order. */
     new: {
       kinds: ['endpoints', ...namespaceTypes],
       open: () => () => ({

@@ -1,12 +1,12 @@
 import { Ban, CirclePause, CirclePlay, type LucideIcon, RotateCcw, RotateCw, Trash2 } from 'lucide-react';
 import { send } from './request.ts';
 
-/** What can be done with an Order or an artifact, in words. */
+/** The presentation of an action on an Order or an artifact. */
 export interface ActionLook {
   name: string;
   label: string;
   icon: LucideIcon;
-  /** What follows. */
+  /** Its effect. */
   text: string;
   done: string;
   isDangerous: boolean;
@@ -68,7 +68,7 @@ interface Target {
   name: string;
 }
 
-/** Rejects with RequestError. `artifact`: the name of its ArtifactWorkflow; absent: the whole Order. */
+/** Requests an action. Rejects with RequestError. `artifact`: the name of its ArtifactWorkflow; absent: the whole Order. */
 export function act({ namespace, name }: Target, action: string, artifact?: string): Promise<object> {
   return send(`/api/orders/${namespace}/${name}/actions`, { action, ...(artifact && { artifact }) });
 }

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether what is shown is what is. `stale`: the page is connected to its server, which cannot read the cluster. */
+/** Whether the shown data is current. `stale`: the page is connected to its server, which cannot reach the cluster. */
 export interface Connection {
   state: 'connecting' | 'live' | 'reconnecting' | 'stale';
   sinceMs: number;
@@ -10,7 +10,7 @@ export interface Connection {
 let current: Connection = { state: 'connecting', sinceMs: Date.now(), problem: '' };
 const listeners = new Set<() => void>();
 
-/** The time since when a state lasts stays while it lasts. */
+/** Records the state; the start time of an unchanged state is kept. */
 export function noteConnection(state: Connection['state'], problem = ''): void {
   if (state === current.state && problem === current.problem) return;
   const sinceMs = state === current.state ? current.sinceMs : Date.now();

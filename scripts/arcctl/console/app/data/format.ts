@@ -1,8 +1,8 @@
-/** How figures and times are written. Texts of a viewer's zone and language come from the browser. */
+/** Formats of figures and times. Time zone and language come from the browser. */
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** `12.3 MiB`, three digits at most. */
+/** Formats `12.3 MiB`, with at most three digits. */
 export function bytesText(bytes: number): string {
   let [value, unit] = [bytes, 0];
   while (value >= 1000 && unit < units.length - 1) [value, unit] = [value / 1024, unit + 1];
@@ -10,7 +10,7 @@ export function bytesText(bytes: number): string {
   return `${Number(value.toFixed(digits))} ${units[unit]}`;
 }
 
-/** `45s`, `3m 20s`, `2h 5m`, `3d 4h`. */
+/** Formats `45s`, `3m 20s`, `2h 5m`, `3d 4h`. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds}s`;
@@ -25,7 +25,7 @@ function pair(first: number, unit: string, second: number, rest: string): string
   return second === 0 ? `${first}${unit}` : `${first}${unit} ${second}${rest}`;
 }
 
-/** `just now`, `5m ago`, `in 10s`. */
+/** Formats `just now`, `5m ago`, `in 10s`. */
 export function agoText(atMs: number, nowMs: number): string {
   const ms = nowMs - atMs;
   if (Math.abs(ms) < 5_000) return 'just now';
@@ -34,7 +34,7 @@ export function agoText(atMs: number, nowMs: number): string {
 }
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
-// Short ones stand in columns and on axes: 24 hours need no AM and PM.
+// Short formats for columns and axes: a 24-hour clock needs no AM and PM.
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const second = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
@@ -43,7 +43,7 @@ const second = new Intl.DateTimeFormat(undefined, {
   hourCycle: 'h23',
 });
 
-/** The exact time in the viewer's zone. */
+/** Formats the exact time in the viewer's time zone. */
 export function exactText(atMs: number): string {
   return exact.format(atMs);
 }
@@ -61,12 +61,12 @@ export function percentText(share: number): string {
   return `${percent > 0 && percent < 1 ? '<1' : Math.floor(percent)}%`;
 }
 
-/** `1 Order`, `3 Orders`. */
+/** Formats `1 Order`, `3 Orders`. */
 export function countText(count: number, noun: string): string {
   return `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Milliseconds of a Kubernetes time; undefined for none. */
+/** Parses a Kubernetes time to milliseconds; undefined for an empty one. */
 export function instantOf(text: string): number | undefined {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : ms;

@@ -1,6 +1,6 @@
 import type { Problem, Session } from '../../api.ts';
 
-/** What the server of this page, or the cluster behind it, refused. */
+/** An error response of the page's server, or of the cluster behind it. */
 export class RequestError extends Error {
   readonly code: string;
 
@@ -12,7 +12,7 @@ export class RequestError extends Error {
 
 let session: Promise<Session> | undefined;
 
-/** Who serves this page; asked for once. */
+/** Returns the session, which is requested once. */
 export function readSession(): Promise<Session> {
   session ??= request<Session>('/api/session').catch((caught: unknown) => {
     session = undefined;
@@ -21,7 +21,7 @@ export function readSession(): Promise<Session> {
   return session;
 }
 
-/** Rejects with RequestError. */
+/** Sends a GET request. Rejects with RequestError. */
 export function read<T>(path: string, signal?: AbortSignal): Promise<T> {
   return request<T>(path, signal ? { signal } : {});
 }
@@ -41,7 +41,7 @@ export async function send<T = object>(path: string, body: object, signal?: Abor
   try {
     return await attempt();
   } catch (caught) {
-    // The server has started anew, with another token: this page is still of the same viewer, whose cookie it takes.
+    // The server was restarted and has a new CSRF token; the cookie of this viewer is still valid.
     if (!(caught instanceof RequestError) || caught.code !== 'Forbidden' || !session) throw caught;
     const before = await session;
     session = undefined;
@@ -67,7 +67,7 @@ function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'code' in value && 'message' in value;
 }
 
-/** A text for people of whatever was thrown. */
+/** Returns a message for people for any thrown value. */
 export function messageOf(caught: unknown): string {
   return caught instanceof Error ? caught.message : String(caught);
 }

@@ -2,25 +2,25 @@ import { useEffect, useState } from 'react';
 import type { Beat, Change, Problem, Row } from '../../api.ts';
 import { noteConnection } from './connection.ts';
 
-/** What the server says of one topic, kept current. */
+/** The current data of one topic. */
 export interface Topic {
-  /** False until the first answer. */
+  /** False until the first event. */
   isReady: boolean;
   values: Readonly<Record<string, unknown>>;
   lists: Readonly<Record<string, readonly Row[]>>;
-  /** Why there is nothing to show. */
+  /** Why there is no data. */
   problem: Problem | undefined;
 }
 
 const nothing: Topic = { isReady: false, values: {}, lists: {}, problem: undefined };
 
-/** Three beats of the server: then the connection is taken for lost, though the browser has not noticed. */
+/** Three missed heartbeats: the connection is considered lost even if the browser has not noticed. */
 const silenceMs = 16_000;
 const [firstRetryMs, lastRetryMs] = [500, 5_000];
-/** A page that nobody sees holds one of the six connections that a browser has for a server. */
+/** A hidden page would occupy one of the six connections that a browser allows per server. */
 const hiddenMs = 30_000;
 
-/** Follows a topic while the component is there. */
+/** Follows a topic while the component is mounted. */
 export function useTopic(path: string): Topic {
   const [state, setState] = useState<{ path: string; topic: Topic }>({ path, topic: nothing });
   useEffect(
@@ -33,7 +33,7 @@ export function useTopic(path: string): Topic {
   return state.path === path ? state.topic : nothing;
 }
 
-/** The rows of a list, as the page knows them. */
+/** Returns the rows of a list. */
 export function rowsOf<T extends Row>(topic: Topic, list: string): readonly T[] {
   return (topic.lists[list] ?? none) as readonly T[];
 }
@@ -96,7 +96,7 @@ function follow(path: string, update: (change: (before: Topic) => Topic) => void
   };
 }
 
-/** A topic after a change. Rows that do not differ stay the same objects, so that only the others are drawn again. */
+/** Applies a change to a topic. Unchanged rows keep their identity, so that only changed ones are rendered. */
 export function applied(before: Topic, { isWhole, values, lists }: Change): Topic {
   const base = isWhole ? nothing : before;
   const next = { ...base.lists };

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** One clock for all relative times on a page: it ticks while somebody reads it. */
+/** A shared clock for all relative times on a page; it ticks while the page is visible. */
 let nowMs = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 const listeners = new Set<() => void>();
@@ -19,7 +19,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Milliseconds, rounded down to `stepMs`: what shows minutes is not drawn each second. */
+/** Returns the time in milliseconds, rounded down to `stepMs`: a display in minutes is not rendered every second. */
 export function useNow(stepMs = 1_000): number {
   return useSyncExternalStore(subscribe, () => Math.floor(nowMs / stepMs) * stepMs);
 }

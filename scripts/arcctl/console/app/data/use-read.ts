@@ -3,21 +3,21 @@ import { messageOf, RequestError, read } from './request.ts';
 
 interface Answer<T> {
   value: T | undefined;
-  /** Why the last attempt failed; empty: it did not. */
+  /** The error of the last attempt; empty: it succeeded. */
   problem: string;
   isLoading: boolean;
   reload(): void;
 }
 
-/** How soon a server that did not answer is asked again. */
+/** Retry delay after a failed request. */
 const againMs = 3_000;
 
-/** What the server answers at `path`, read again every `everyMs` and by `reload`; undefined reads nothing. */
+/** Returns the response at `path`, refreshed every `everyMs` and by `reload`; undefined reads nothing. */
 export function useRead<T>(path: string | undefined, everyMs = 0): Answer<T> {
   const [answer, setAnswer] = useState<{ path?: string; value?: T; problem: string }>({ problem: '' });
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((before) => before + 1), []);
-  // `round` asks for the same path once more.
+  // `round` repeats the request for the same path.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
     if (path === undefined) return;

@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 
-/** The part of the address after `?`: what filters a list, so that a link shows the same. An empty value is left out. */
+/** Returns the query string of the URL, which holds the filters of a list so that it can be linked. Empty values are removed. */
 export function useQuery(): [query: URLSearchParams, set: (changes: Record<string, string>) => void] {
   const search = useSearch();
   const [location, navigate] = useLocation();
@@ -21,7 +21,7 @@ export function useQuery(): [query: URLSearchParams, set: (changes: Record<strin
   return [query, set];
 }
 
-/** What a list is sorted by, as `name` or `-name` in the address. */
+/** Parses the sort order of a list, `name` or `-name`, from the URL. */
 export function sortingOf(text: string | null, first: string): { id: string; isDown: boolean } {
   const given = text || first;
   return given.startsWith('-') ? { id: given.slice(1), isDown: true } : { id: given, isDown: false };

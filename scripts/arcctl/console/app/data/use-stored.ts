@@ -1,13 +1,13 @@
 import { useState } from 'react';
 
-/** A value that this browser keeps. What is kept and cannot be read is as if nothing was. */
+/** Returns a value in the browser's local storage. An unreadable value counts as absent. */
 export function useStored<T>(key: string, first: T): [T, (value: T) => void] {
   const [value, setValue] = useState<T>(() => readStored(key) ?? first);
   return [
     value,
     (next) => {
       setValue(next);
-      // Storage may be blocked or full: then it lasts as long as the page.
+      // Storage may be blocked or full: then the value lasts until the page is closed.
       try {
         localStorage.setItem(key, JSON.stringify(next));
       } catch {}

@@ -1,6 +1,6 @@
 import type { EndpointRow, TypeRow } from '../../api.ts';
 
-/** An Order while it is written. */
+/** The state of the New Order form. */
 export interface Draft {
   namespace: string;
   name: string;
@@ -13,7 +13,7 @@ export interface Draft {
 export interface DraftArtifact {
   id: number;
   name: string;
-  /** By field of the type's schema, as it was typed. */
+  /** Input by field of the type's schema. */
   values: Readonly<Record<string, unknown>>;
 }
 
@@ -22,7 +22,7 @@ export interface Field {
   name: string;
   text: string;
   isRequired: boolean;
-  /** `group`: an object with fields of its own. */
+  /** `group`: an object with nested fields. */
   form: 'text' | 'number' | 'flag' | 'choice' | 'lines' | 'json' | 'group';
   choices: string[];
   fields: Field[];
@@ -37,7 +37,7 @@ interface Property {
   required?: string[];
 }
 
-/** The fields of a type, what is required first. A type without a schema takes any object, as JSON. */
+/** Returns the fields of a type, required ones first. A type without a schema accepts any object, as JSON. */
 export function fieldsOf(type: TypeRow | undefined): Field[] {
   return fieldsIn((type?.schema ?? {}) as Property);
 }
@@ -58,7 +58,7 @@ function fieldsIn({ properties = {}, required = [] }: Property): Field[] {
     .sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** What is required first, then what is short. */
+/** Ranks required fields first, then short ones. */
 function rankOf({ isRequired, form }: Field): number {
   return isRequired ? 0 : form === 'text' ? 1 : form === 'group' || form === 'json' ? 3 : 2;
 }
@@ -72,7 +72,7 @@ function formOf({ type, items, properties }: Property, isChoice: boolean): Field
   return type === 'array' && items?.type === 'string' ? 'lines' : 'json';
 }
 
-/** Whether an Endpoint can be one side of an artifact of a type. */
+/** Returns whether an Endpoint can be the given side of an artifact of a type. */
 export function canBe(
   side: 'source' | 'destination',
   endpoint: EndpointRow,
@@ -85,7 +85,7 @@ export function canBe(
   return isUsable && isAllowed && (types.length === 0 || types.includes(endpoint.type));
 }
 
-/** The manifest, as JSON. Fields that are empty are left out. */
+/** Returns the manifest as JSON, without empty fields. */
 export function manifestOf(
   { namespace, name, type, source, destination, artifacts }: Draft,
   fields: readonly Field[],
@@ -133,7 +133,7 @@ function typedValue({ form, fields }: Field, given: unknown): unknown {
   return form === 'json' ? jsonOf(text) : given;
 }
 
-/** What is not JSON yet stays a text: the dry run says what is wrong with it. */
+/** Returns invalid JSON as a string: the dry run reports the problem. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -142,7 +142,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** A name for an Order of an artifact, as people would choose it. */
+/** Suggests a name for an Order from its artifact. */
 export function nameFor(values: DraftArtifact['values']): string {
   const first = Object.values(values).find((value) => typeof value === 'string' && value !== '');
   return String(first ?? '')

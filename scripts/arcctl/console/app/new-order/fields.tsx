@@ -8,7 +8,7 @@ interface FieldProps {
   onChange(value: unknown): void;
 }
 
-/** One field of an artifact, in the form that its schema asks for. */
+/** The form control for one field of an artifact. */
 export function ArtifactField({ field, value, onChange }: FieldProps) {
   const id = useId();
   const { name, text, isRequired, form } = field;

@@ -15,7 +15,7 @@ import { ArtifactField } from './fields.tsx';
 import { Outcome } from './outcome.tsx';
 import { useDryRun } from './use-dry-run.ts';
 
-/** Makes an Order: a form from the schema of its type, its YAML beside it, and what would become of it. */
+/** The form for a new Order, generated from the schema of the type, with its YAML and a preview. */
 export default function NewOrderPage() {
   const topic = useTopic('new');
   const [query] = useQuery();
@@ -139,7 +139,7 @@ function typeOf({ type, namespace }: Draft, types: readonly TypeRow[]): TypeRow 
   return named.find((each) => each.namespace === namespace) ?? named.find((each) => each.namespace === '');
 }
 
-/** What the form shows before somebody has chosen: the only namespace, the type oci, the first Endpoints that fit. */
+/** Returns the initial values: the only namespace, the type oci, the first suitable Endpoints. */
 function withDefaults(draft: Draft, types: readonly TypeRow[], endpoints: readonly EndpointRow[]): Draft {
   const namespace = draft.namespace || (endpoints[0]?.namespace ?? 'default');
   const type = draft.type || (types.find(({ name }) => name === 'oci') ?? types[0])?.name || '';

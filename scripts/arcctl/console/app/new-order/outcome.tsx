@@ -12,7 +12,7 @@ const words: Readonly<Record<string, readonly [text: string, tone: Tone]>> = {
   cancel: ['cancelled', 'quiet'],
 };
 
-/** What the API says of an Order that is not made yet. */
+/** The result of the dry run of a new Order. */
 export function Outcome({
   result,
   problem,

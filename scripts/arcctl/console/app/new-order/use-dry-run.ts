@@ -2,10 +2,10 @@ import { useEffect, useState } from 'react';
 import type { DryRun } from '../../api.ts';
 import { messageOf, send } from '../data/request.ts';
 
-/** How long nobody types before the API is asked. */
+/** Debounce after the last key press. */
 const quietMs = 350;
 
-/** What the API makes of a manifest, asked again when it changes; an empty one asks nothing. */
+/** Returns the dry run of a manifest, repeated on changes; an empty manifest sends nothing. */
 export function useDryRun(manifest: string): {
   result: DryRun | undefined;
   problem: string;

@@ -12,7 +12,7 @@ import { Ago, Duration } from '../parts/time.tsx';
 import { sayDone, sayFailed } from '../parts/toasts.tsx';
 import { Versions } from './versions.tsx';
 
-/** All about one artifact. */
+/** The details of one artifact. */
 export function ArtifactSheet({
   order,
   artifact,

@@ -12,7 +12,7 @@ import { Empty } from '../parts/states.tsx';
 import { Ago, Duration } from '../parts/time.tsx';
 import { ArtifactSheet } from './artifact-sheet.tsx';
 
-/** The artifacts of an Order; one that is chosen is shown at the side, and stands in the address. */
+/** The artifacts of an Order; the selected one is shown in a side sheet and is part of the URL. */
 export function Artifacts({ order, artifacts }: { order: OrderHead; artifacts: readonly ArtifactRow[] }) {
   const [query, setQuery] = useQuery();
   const [text, phase, open] = ['q', 'phase', 'artifact'].map((name) => query.get(name) ?? '') as [

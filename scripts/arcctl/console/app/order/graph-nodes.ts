@@ -1,6 +1,6 @@
 import type { ArtifactRow, OrderHead, Runs, RunsOfVersion } from '../../api.ts';
 
-/** One box of the graph. */
+/** A box of the graph. */
 export interface GraphNode {
   id: string;
   parent: string | undefined;
@@ -8,17 +8,17 @@ export interface GraphNode {
   name: string;
   phase: string;
   note: string;
-  /** The artifact that it belongs to, or that it opens; several: a group. */
+  /** The artifact that it belongs to, or opens; several: a group. */
   artifact: number | undefined;
   group?: string;
 }
 
-/** More artifacts than this are drawn as groups by phase. */
+/** With more artifacts, they are grouped by phase. */
 export const mostArtifacts = 24;
 
 /**
- * Order, artifact, ArtifactWorkflow, Workflow and pod, each below the one that it is for. Of an Order with many artifacts those of the phase
- * `opened` are drawn one by one, the first of them, and the others as one box for each phase.
+ * Returns Order, artifacts, ArtifactWorkflows, Workflows and pods as a tree. For an Order with many artifacts, only the first artifacts of the
+ * phase `opened` have their own box; the others are grouped by phase.
  */
 export function graphNodes(
   order: OrderHead,
@@ -136,11 +136,11 @@ export interface Placed extends GraphNode {
   y: number;
 }
 
-/** Of a box, and of the room that it has. */
+/** Size of a box, including its margin. */
 export const boxSize = { width: 236, height: 66 };
 const [columnWidth, rowHeight] = [288, 82];
 
-/** Places a tree in columns by depth: leaves one below the other, each parent in the middle of its children. Linear in the boxes. */
+/** Lays out a tree in columns by depth: leaves below each other, each parent centred on its children. Linear in the number of boxes. */
 export function placed(nodes: readonly GraphNode[]): Placed[] {
   const children = Map.groupBy(nodes, ({ parent }) => parent);
   const rows = new Map<string, number>();

@@ -10,11 +10,11 @@ import { useDragging } from './use-dragging.ts';
 
 const runsEveryMs = 4_000;
 const [leastZoom, mostZoom, zoomStep] = [0.35, 1.5, 1.2];
-/** Smaller boxes cannot be read: then the picture is scrolled. */
+/** Minimum readable zoom: smaller graphs are scrolled instead. */
 const leastFitted = 0.6;
 const margin = 24;
 
-/** An Order down to its pods as a picture to walk through: a box opens what it stands for. */
+/** The graph of an Order down to its pods; a box opens its object. */
 export function Graph({ order, artifacts }: { order: OrderHead; artifacts: readonly ArtifactRow[] }) {
   const { value: runs, problem } = useRead<Runs>(
     `/api/orders/${order.namespace}/${order.name}/runs`,
@@ -47,7 +47,7 @@ export function Graph({ order, artifacts }: { order: OrderHead; artifacts: reado
   );
 }
 
-/** What a person looks for first. */
+/** Returns the most urgent group. */
 function firstGroup(artifacts: readonly ArtifactRow[]): string {
   const phases = new Set(artifacts.map(({ phase }) => phase));
   return ['Failed', 'Invalid', 'Running'].find((phase) => phases.has(phase)) ?? '';
@@ -73,11 +73,11 @@ function Picture({ boxes, open }: { boxes: readonly Placed[]; open(box: Placed):
       event.preventDefault();
       zoomBy(event.deltaY < 0 ? 1.1 : 1 / 1.1);
     };
-    // React's own listeners are passive: they cannot keep the browser from zooming the page.
+    // React's listeners are passive and cannot prevent the browser's zoom.
     current.addEventListener('wheel', onWheel, { passive: false });
     return () => current.removeEventListener('wheel', onWheel);
   });
-  // It is fitted when boxes come or go, and left as the viewer has set it else.
+  // Fitted when boxes appear or disappear; otherwise the viewer's zoom is kept.
   const shape = boxes.length;
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(fit, [shape]);

@@ -12,7 +12,7 @@ import { CountBar } from '../parts/progress.tsx';
 import { Ago, Duration } from '../parts/time.tsx';
 import { sayDone, sayFailed } from '../parts/toasts.tsx';
 
-/** What an Order is, how far it is, and what can be done with it now. */
+/** The summary of an Order: progress, facts and possible actions. */
 export function OrderHeader({ order, minutes }: { order: OrderHead; minutes: readonly Minute[] }) {
   const { name, namespace, phase, counts, message, waits, started, completed, created } = order;
   const recent = minutes.reduce((total, minute) => total + minute.bytes, 0);
@@ -93,7 +93,7 @@ function Pace({ order: { progress, completed, counts } }: { order: OrderHead }) 
   );
 }
 
-/** Those that are the next thing to do, where they can work. */
+/** The most useful actions, in order of preference. */
 const primaryActions = ['retry', 'resume'];
 
 function Actions({ order }: { order: OrderHead }) {

@@ -1,17 +1,17 @@
 import { bytesText } from '../data/format.ts';
 import type { Tone } from '../parts/phase.tsx';
 
-/** One line of a log as people read it. */
+/** A log line for display. */
 export interface ReadLine {
   id: number;
   artifact: string;
-  /** As it was printed. */
+  /** The original line. */
   raw: string;
   text: string;
   tone: Tone | 'plain';
 }
 
-/** What the worker prints as JSON is said in words; anything else stays as it is. */
+/** Formats the worker's JSON lines as sentences; other lines are unchanged. */
 export function readLine(id: number, artifact: string, raw: string): ReadLine {
   const value = jsonOf(raw);
   const said = value && (outcomeOf(value) ?? recordOf(value));
@@ -30,7 +30,7 @@ function jsonOf(raw: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The last line of a worker. */
+/** Formats the final line of a worker. */
 function outcomeOf({
   outcome,
   reason,
@@ -62,7 +62,7 @@ function countsText(bytes: unknown): string[] {
   });
 }
 
-/** A record of pino, or of another program that logs JSON. */
+/** Formats a record of pino, or of another JSON logger. */
 function recordOf({ level, msg, message, step, ...rest }: Record<string, unknown>): Said | undefined {
   const text = [step, msg ?? message].filter((each) => typeof each === 'string' && each !== '').join(': ');
   if (text === '') return undefined;

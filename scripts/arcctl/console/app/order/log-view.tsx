@@ -6,7 +6,7 @@ import { Chip } from '../parts/phase.tsx';
 import type { ReadLine } from './log-lines.ts';
 
 interface LogViewProps {
-  /** Of the file that is downloaded, without its end. */
+  /** Base name of the downloaded file. */
   name: string;
   lines: readonly ReadLine[];
   picker: ReactNode;
@@ -16,7 +16,7 @@ interface LogViewProps {
 
 const lineHeight = 22;
 
-/** A log of any length: readable steps or as it was printed, searched, followed to its end, downloaded. */
+/** A log viewer: formatted or raw lines, search, follow, download. */
 export function LogView({ name, lines, picker, state, none }: LogViewProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [text, setText] = useState('');

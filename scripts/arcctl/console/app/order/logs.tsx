@@ -8,7 +8,7 @@ import { readLine } from './log-lines.ts';
 import { LogView } from './log-view.tsx';
 import { useFollow } from './use-follow.ts';
 
-/** What the workers of an Order say: of all artifacts while it is written, or of one with its earlier lines. */
+/** The logs of an Order's workers: live for all artifacts, or of one artifact with earlier lines. */
 export function Logs({ order, artifacts }: { order: OrderHead; artifacts: readonly ArtifactRow[] }) {
   const [query, setQuery] = useQuery();
   const chosen = query.get('artifact') ?? '';

@@ -4,7 +4,7 @@ import { CopyButton } from '../parts/copy.tsx';
 import { Loading, Notice } from '../parts/states.tsx';
 import { Yaml } from '../parts/yaml.tsx';
 
-/** The Order as people would write it. */
+/** The user-written part of the Order as YAML. */
 export function Manifest({ order: { namespace, name } }: { order: OrderHead }) {
   const { value, problem } = useRead<{ text: string }>(`/api/orders/${namespace}/${name}/manifest`, 10_000);
   if (problem && !value) return <Notice>{problem}</Notice>;

@@ -20,7 +20,7 @@ const tabs = [
   { id: 'manifest', name: 'Manifest', icon: FileText },
 ] as const;
 
-/** An Order with its artifacts, what may be done with it, and what happened to it. */
+/** The page of an Order. */
 export default function OrderPage({
   namespace,
   name,
@@ -100,7 +100,7 @@ export default function OrderPage({
   );
 }
 
-/** `[` and `]` go to the tab before and after. */
+/** Registers `[` and `]` for the previous and next tab. */
 function useTabKeys(tab: string, go: (id: string) => void): void {
   useEffect(() => {
     const onKey = ({ key, target, ctrlKey, metaKey }: KeyboardEvent) => {

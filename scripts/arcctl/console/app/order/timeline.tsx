@@ -9,7 +9,7 @@ import { Ago } from '../parts/time.tsx';
 
 const mostShown = 300;
 
-/** What happened, the newest first, by day. */
+/** The Events of an Order, the newest first, grouped by day. */
 export function Timeline({ events }: { events: readonly EventRow[] }) {
   const [query, setQuery] = useQuery();
   const [text, only] = [query.get('q') ?? '', query.get('only') ?? ''];

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from 'react';
 
-/** Lets a pointer drag what scrolls, from where nothing can be pressed. Returns whether it does at present. */
+/** Scrolls an element by dragging, except on buttons and links. Returns whether it is being dragged. */
 export function useDragging(view: RefObject<HTMLElement | null>): boolean {
   const [isDragged, setDragged] = useState(false);
   useEffect(() => {

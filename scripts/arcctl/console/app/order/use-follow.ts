@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { LogLine } from '../../api.ts';
 import { type ReadLine, readLine } from './log-lines.ts';
 
-/** The newest lines that a page keeps. */
+/** Maximum number of lines that a page keeps. */
 const mostLines = 20_000;
 
 interface Followed {
@@ -11,7 +11,7 @@ interface Followed {
   problem: string;
 }
 
-/** The live log of an Order. After a broken connection its last lines are read anew. */
+/** Follows the live log of an Order. After a reconnect, the last lines are read again. */
 export function useFollow(path: string): Followed {
   const [followed, setFollowed] = useState<Followed>({ lines: [], state: 'Connecting', problem: '' });
   useEffect(() => {

@@ -15,7 +15,7 @@ interface VersionsProps {
   artifact: ArtifactRow;
 }
 
-/** The versions of an artifact that are kept, each compared with the one in force, and a way back to it. */
+/** The kept versions of an artifact, each comparable with the current one, with rollback. */
 export function Versions({ order, artifact }: VersionsProps) {
   const [compared, setCompared] = useState('');
   const [asked, setAsked] = useState<VersionRow>();

@@ -8,7 +8,7 @@ import { sayDone, sayFailed } from '../parts/toasts.tsx';
 
 const over = ['Succeeded', 'Failed', 'Cancelled'];
 
-/** The Orders of a selection on which an action can have an effect. */
+/** Returns the Orders of a selection on which an action has an effect. */
 function suitable(name: string, rows: readonly OrderRow[]): OrderRow[] {
   return rows.filter(({ phase, counts }) => {
     if (name === 'retry') return counts.failed + counts.cancelled > 0 && phase !== 'Cancelled';
@@ -18,10 +18,10 @@ function suitable(name: string, rows: readonly OrderRow[]): OrderRow[] {
   });
 }
 
-/** How many requests are under way at once. */
+/** Maximum number of requests in flight. */
 const atOnce = 4;
 
-/** What can be done with the Orders that are selected: one question for all of them. */
+/** Actions on the selected Orders, with a single confirmation. */
 export function BulkActions({ chosen, onDone }: { chosen: readonly OrderRow[]; onDone(): void }) {
   const [asked, setAsked] = useState<ActionLook>();
   if (chosen.length === 0) return null;

@@ -9,7 +9,7 @@ import { Chip, Phase } from '../parts/phase.tsx';
 import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
 
-/** Bundles that Orders write and import: artifacts on a disk, for where no network reaches. */
+/** The bundles that Orders export and import. */
 export default function BundlesPage() {
   const topic = useTopic('bundles');
   const [query, setQuery] = useQuery();

@@ -12,7 +12,7 @@ import { Loading, Notice, PageHead } from '../parts/states.tsx';
 const states = ['bad', 'warn', 'unknown', 'ok'] as const;
 const names = { bad: 'Broken', warn: 'Warning', unknown: 'Not readable', ok: 'Fine' };
 
-/** Whether the cluster and a namespace are ready for Orders; each finding with the command that mends it. */
+/** Checks whether the cluster and a namespace are ready for Orders; each finding comes with a fix. */
 export default function DoctorPage() {
   const [query, setQuery] = useQuery();
   const topic = useTopic('orders');

@@ -13,7 +13,7 @@ import { Chip, Phase, PhaseIcon } from '../parts/phase.tsx';
 import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
 
-/** Endpoints, the broken ones first, with what their probes have found and which Orders use them. */
+/** The Endpoints, unusable ones first, with probe results and the Orders that use them. */
 export default function EndpointsPage() {
   const topic = useTopic('endpoints');
   const [query, setQuery] = useQuery();
@@ -271,7 +271,7 @@ function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly
   );
 }
 
-/** That nothing is Stalled is good. */
+/** Stalled is good when it is False. */
 function conditionPhase(type: string, status: string): string {
   if (status === 'Unknown') return 'unknown';
   return (status === 'True') !== (type === 'Stalled') ? 'ok' : 'bad';

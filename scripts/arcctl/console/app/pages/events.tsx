@@ -11,7 +11,7 @@ import { Phase } from '../parts/phase.tsx';
 import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
 
-/** What happened in the cluster within the hour that Events are kept. */
+/** The Events of the last hour. */
 export default function EventsPage() {
   const topic = useTopic('events');
   const [query, setQuery] = useQuery();

@@ -17,7 +17,7 @@ import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago, Duration } from '../parts/time.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 
-/** All Orders that the filters of the address let through. */
+/** The Orders that match the filters in the URL. */
 export function OrdersPage() {
   const topic = useTopic('orders');
   const [query, setQuery] = useQuery();
@@ -216,7 +216,7 @@ const ready: readonly SavedView[] = [
   { name: 'Failed, newest first', search: '?phase=Failed&sort=-created' },
 ];
 
-/** Filters by name: some are there, others are what the viewer has kept in this browser. */
+/** Saved filters: predefined ones, and those stored in this browser. */
 function SavedViews() {
   const [saved, setSaved] = useStored<readonly SavedView[]>('arc-views', []);
   const [query, setQuery] = useQuery();

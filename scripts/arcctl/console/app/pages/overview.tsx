@@ -30,7 +30,7 @@ interface Totals {
   endpointsBroken: number;
 }
 
-/** What runs, what failed today, what waits for a person, and what has moved. */
+/** Running transfers, recent failures, Orders that need attention, throughput. */
 export function OverviewPage() {
   const topic = useTopic('overview');
   const totals = valueIn<Totals>(topic, 'totals');

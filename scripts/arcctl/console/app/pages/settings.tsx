@@ -6,7 +6,7 @@ import { FilterField } from '../parts/filters.tsx';
 import { Chip } from '../parts/phase.tsx';
 import { Loading, Notice, PageHead } from '../parts/states.tsx';
 
-/** What the operator has set, to read. */
+/** The operator's settings, read-only. */
 export default function SettingsPage() {
   useTopic('pulse');
   const { value, problem } = useRead<Settings>('/api/settings', 15_000);

@@ -9,7 +9,7 @@ import { FilterField } from '../parts/filters.tsx';
 import { Chip } from '../parts/phase.tsx';
 import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 
-/** The types of artifacts that Orders can name, with their fields. */
+/** The artifact types with their fields. */
 export default function TypesPage() {
   const topic = useTopic('types');
   const [query, setQuery] = useQuery();

@@ -2,7 +2,7 @@ import { Bug } from 'lucide-react';
 import { Component, type ReactNode } from 'react';
 import { Empty } from './states.tsx';
 
-/** Shows what is around a page that cannot be drawn, and says so in its place. `of`: another one is tried anew. */
+/** Error boundary: shows a message in place of a page that fails to render. A changed `of` retries. */
 export class Boundary extends Component<
   { of: string; children: ReactNode },
   { failed: string | undefined; of: string }

@@ -4,7 +4,7 @@ import { bytesText, clockText } from '../data/format.ts';
 
 const Plot = lazy(() => import('./plot.tsx'));
 
-/** What moved within the last hour: a chart, and its figures for those who cannot see it. */
+/** The throughput of the last hour: a chart, and its figures as an accessible table. */
 export function Throughput({ minutes }: { minutes: readonly Minute[] }) {
   const bytes = minutes.reduce((total, minute) => total + minute.bytes, 0);
   const arrived = minutes.reduce((total, minute) => total + minute.arrived, 0);

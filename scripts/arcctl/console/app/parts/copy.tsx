@@ -1,7 +1,7 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 
-/** A button that puts a text into the clipboard. */
+/** A button that copies text to the clipboard. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
@@ -23,7 +23,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** A digest, short, with its whole text to copy. */
+/** A shortened digest with a button that copies all of it. */
 export function Digest({ digest }: { digest: string }) {
   if (digest === '') return <span className="quiet">–</span>;
   const [algorithm, hash = ''] = digest.split(':');

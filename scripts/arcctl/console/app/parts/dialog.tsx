@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 interface ConfirmProps {
   title: string;
   text: ReactNode;
-  /** What the button says. */
+  /** Label of the confirm button. */
   verb: string;
   isDangerous: boolean;
   isOpen: boolean;
@@ -14,7 +14,7 @@ interface ConfirmProps {
   onConfirm(): void;
 }
 
-/** Asks before something is done. Escape and the first focus are on the side of doing nothing where it is dangerous. */
+/** Asks for confirmation. For a dangerous action, Escape and the initial focus cancel. */
 export function Confirm({ title, text, verb, isDangerous, isOpen, onClose, onConfirm }: ConfirmProps) {
   return (
     <AlertDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
@@ -49,11 +49,11 @@ interface SheetProps {
   isOpen: boolean;
   onClose(): void;
   children: ReactNode;
-  /** `side`: at the right edge, for the details of what was chosen. */
+  /** `side`: at the right edge, for details of a selection. */
   shape?: 'side' | 'middle';
 }
 
-/** Details over the page. */
+/** A dialog with details. */
 export function Sheet({ title, isOpen, onClose, children, shape = 'side' }: SheetProps) {
   return (
     <Dialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>

@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react';
 import { PhaseIcon } from './phase.tsx';
 
-/** A field that filters a list by a part of a text. */
+/** A text field that filters a list. */
 export function FilterField({
   label,
   value,
@@ -29,14 +29,14 @@ export function FilterField({
 interface PhasesProps {
   label: string;
   counts: ReadonlyMap<string, number>;
-  /** Names, separated by commas. */
+  /** Comma-separated names. */
   chosen: string;
   onChange(chosen: string): void;
-  /** What people call them, where it is not their name. */
+  /** Display names that differ from the phase. */
   names?: Readonly<Record<string, string>>;
 }
 
-/** Phases to choose from, each with how many have it. */
+/** Toggles for phases, each with its number of rows. */
 export function PhaseFilter({ label, counts, chosen, onChange, names: called = {} }: PhasesProps) {
   const names = new Set(chosen.split(',').filter(Boolean));
   const toggle = (name: string) => {
@@ -82,7 +82,7 @@ const phaseOrder = [
   'Stopped',
 ];
 
-/** How many rows have each phase: what needs a look first. */
+/** Counts rows per phase, in order of urgency. */
 export function countsOf(phases: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const phase of phases) counts.set(phase, (counts.get(phase) ?? 0) + 1);

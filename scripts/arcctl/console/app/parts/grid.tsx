@@ -6,12 +6,12 @@ import { Link } from 'wouter';
 export interface Column<T> {
   id: string;
   head: string;
-  /** A track of CSS grid. */
+  /** CSS grid track. */
   width: string;
   cell(row: T): ReactNode;
-  /** What the column is sorted by; absent: it cannot be. */
+  /** The sort key; absent: not sortable. */
   order?(row: T): string | number;
-  /** Left out of windows that are narrower, in pixels. */
+  /** Hidden in windows narrower than this, in pixels. */
   from?: number;
   isFigure?: boolean;
 }
@@ -26,20 +26,20 @@ interface GridProps<T> {
   columns: readonly Column<T>[];
   rows: readonly T[];
   keyOf(row: T): string;
-  /** Where the first cell of a row leads; absent: `onOpen` shows it. */
+  /** Link of a row's first cell; absent: `onOpen` is called. */
   linkOf?(row: T): string;
   onOpen?(row: T): void;
   sorting: Sorting;
   onSort(sorting: Sorting): void;
   selected?: ReadonlySet<string>;
   onSelect?(selected: ReadonlySet<string>): void;
-  /** What stands there without rows. */
+  /** Shown without rows. */
   empty: ReactNode;
 }
 
 const rowHeight = 44;
 
-/** A table of any number of rows, of which those in view are drawn. Arrow keys or j and k go from row to row, Enter opens, x selects. */
+/** A virtualized table. Arrow keys or j and k move between rows, Enter opens, x selects. */
 export function Grid<T>(props: GridProps<T>) {
   const { label, columns, rows, keyOf, sorting, onSort, selected, onSelect, empty } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -81,11 +81,11 @@ export function Grid<T>(props: GridProps<T>) {
       link?.focus();
       return link !== null && link !== undefined;
     };
-    // One that was out of view is drawn first.
+    // A row outside the viewport must be rendered first.
     if (!focus()) requestAnimationFrame(focus);
   };
   const all = isSelectable && sorted.every((row) => selected.has(keyOf(row)));
-  // A table has rows: what stands in place of them is none.
+  // An empty table has no role `table`.
   if (sorted.length === 0) return <div className="grid">{empty}</div>;
   return (
     // biome-ignore lint/a11y/useSemanticElements: the rows of a virtual table are placed by hand, which a <table> does not allow

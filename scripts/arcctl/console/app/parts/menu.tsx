@@ -5,14 +5,14 @@ import type { ReactElement, ReactNode } from 'react';
 export interface MenuEntry {
   label: string;
   icon?: ReactNode;
-  /** A word below the label. */
+  /** Description below the label. */
   hint?: string;
   isDangerous?: boolean;
   isChosen?: boolean;
   onSelect(): void;
 }
 
-/** A menu of groups: what is dangerous stands in a group of its own, the last one. */
+/** A menu with groups; dangerous actions are in the last group. */
 export function ActionMenu({
   trigger,
   groups,

@@ -39,7 +39,7 @@ export function toneOf(phase: string): Tone {
   return looks[phase]?.[1] ?? 'quiet';
 }
 
-/** The icon of a phase without its name; the name stands beside it. */
+/** The icon of a phase, for use beside its name. */
 export function PhaseIcon({ phase, size = 14 }: { phase: string; size?: number }) {
   const [Icon, tone] = looks[phase] ?? [CircleDashed, 'quiet'];
   return (
@@ -47,7 +47,7 @@ export function PhaseIcon({ phase, size = 14 }: { phase: string; size?: number }
   );
 }
 
-/** A phase with its colour and its icon, so that neither says anything by itself. */
+/** A phase with colour and icon, so that neither is the only cue. */
 export function Phase({ phase, label = phase }: { phase: string; label?: string }) {
   return (
     <span className={`badge tone-${toneOf(phase)}`}>
@@ -57,7 +57,7 @@ export function Phase({ phase, label = phase }: { phase: string; label?: string 
   );
 }
 
-/** A word that is no phase, such as a type or a side. */
+/** A tag that is not a phase, such as a type or a side. */
 export function Chip({ children, tone = 'quiet' }: { children: React.ReactNode; tone?: Tone | 'accent' }) {
   return <span className={`chip tone-${tone}`}>{children}</span>;
 }

@@ -5,7 +5,7 @@ import { bytesText, clockText } from '../data/format.ts';
 
 const height = 150;
 
-/** The chart itself: bytes as bars, arrivals as dots. It is a picture; chart.tsx has the figures as text. */
+/** The chart: bytes as bars, completed artifacts as dots. chart.tsx has the figures as text. */
 export default function Plot({ minutes }: { minutes: readonly Minute[] }) {
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
@@ -13,7 +13,7 @@ export default function Plot({ minutes }: { minutes: readonly Minute[] }) {
   const [at, setAt] = useState<number | null>(null);
   const latest = useRef(minutes);
   latest.current = minutes;
-  // `theme` is what its colours are read from.
+  // `theme` triggers a redraw, because the colours come from CSS.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
     const element = holder.current;
@@ -92,7 +92,7 @@ function optionsOf(width: number, onPoint: (at: number | null) => void): uPlot.O
   };
 }
 
-/** Changes with the theme, by the system or by the menu. */
+/** Returns a value that changes with the theme. */
 function useTheme(): number {
   const [round, setRound] = useState(0);
   useEffect(() => {

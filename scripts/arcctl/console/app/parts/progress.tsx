@@ -1,7 +1,7 @@
 import type { Counts } from '../../api.ts';
 import { percentText } from '../data/format.ts';
 
-/** How far one thing is. */
+/** A progress bar. */
 export function Progress({ share, label }: { share: number; label: string }) {
   return (
     <span
@@ -25,7 +25,7 @@ const parts = [
   ['cancelled', 'quiet'],
 ] as const;
 
-/** The artifacts of an Order by their state, as parts of one bar; what waits is the rest. */
+/** The artifacts of an Order by state, as segments of one bar. */
 export function CountBar({ counts, isLarge = false }: { counts: Counts; isLarge?: boolean }) {
   const total = Math.max(1, counts.total);
   const text = [...parts.map(([name]) => name), 'pending' as const]

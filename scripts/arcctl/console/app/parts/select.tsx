@@ -13,7 +13,7 @@ interface PickProps {
   id?: string;
 }
 
-/** One of several values. It is the browser's own list: the one that every keyboard, screen reader and telephone knows. */
+/** A select box: the native element has the best support for keyboards, screen readers and phones. */
 export function Pick({ label, value, choices, onChange, id }: PickProps) {
   return (
     <span className="select">

@@ -2,7 +2,7 @@ import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Topic } from '../data/topic.ts';
 
-/** Something is not as it should be, and the page shows what it has. */
+/** A message about a problem that leaves the page usable. */
 export function Notice({ children, tone = 'bad' }: { children: ReactNode; tone?: 'bad' | 'warn' }) {
   return (
     <div className={`notice tone-${tone}`} role="status">
@@ -16,11 +16,11 @@ interface EmptyProps {
   icon?: ReactNode;
   title: string;
   children?: ReactNode;
-  /** True where it is all that the page has. */
+  /** True if the page has no other content. */
   isPage?: boolean;
 }
 
-/** There is nothing to show, and what to do about it. */
+/** A placeholder for missing content, with a hint. */
 export function Empty({ icon, title, children, isPage = false }: EmptyProps) {
   const Title = isPage ? 'h1' : 'p';
   return (
@@ -32,7 +32,7 @@ export function Empty({ icon, title, children, isPage = false }: EmptyProps) {
   );
 }
 
-/** Lines in place of what is being read. */
+/** A skeleton while data loads. */
 export function Loading({ lines = 6 }: { lines?: number }) {
   return (
     <div className="loading" role="status" aria-label="Loading">
@@ -44,12 +44,12 @@ export function Loading({ lines = 6 }: { lines?: number }) {
   );
 }
 
-/** In place of a list until it is read; what went wrong is said elsewhere. */
+/** A skeleton until a topic is ready; errors are shown elsewhere. */
 export function Pending({ topic, lines = 8 }: { topic: Topic; lines?: number }) {
   return topic.problem ? null : <Loading lines={lines} />;
 }
 
-/** A heading of a page with what can be done there. */
+/** The heading of a page with its actions. */
 export function PageHead({
   title,
   text,

@@ -1,7 +1,7 @@
 import { agoText, durationText, exactText, instantOf } from '../data/format.ts';
 import { useNow } from '../data/use-now.ts';
 
-/** A time as it is seen from now; the exact one, in the viewer's zone, is its title. */
+/** A relative time; the exact time, in the viewer's time zone, is its title. */
 export function Ago({ at }: { at: string }) {
   const nowMs = useNow();
   const atMs = instantOf(at);
@@ -13,7 +13,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** From one time to another, or until now. */
+/** The duration between two times, or until now. */
 export function Duration({ from, to }: { from: string; to?: string }) {
   const nowMs = useNow();
   const begin = instantOf(from);

@@ -4,17 +4,17 @@ import { messageOf } from '../data/request.ts';
 
 export const toasts = Toast.createToastManager();
 
-/** Says that something was done. */
+/** Shows a success message. */
 export function sayDone(title: string): void {
   toasts.add({ title, type: 'done' });
 }
 
-/** Says why something was not done; it stays until it is read. */
+/** Shows an error message, which stays until it is closed. */
 export function sayFailed(title: string, caught: unknown): void {
   toasts.add({ title, description: messageOf(caught), type: 'failed', timeout: 0, priority: 'high' });
 }
 
-/** Where they appear. */
+/** The container of the toasts. */
 export function Toasts() {
   return (
     <Toast.Portal>

@@ -1,4 +1,4 @@
-/** A YAML text with its keys and values apart. */
+/** YAML with highlighted keys. */
 export function Yaml({ text, label }: { text: string; label: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard

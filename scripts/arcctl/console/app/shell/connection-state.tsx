@@ -9,7 +9,7 @@ const looks = {
   stale: { Icon: TriangleAlert, tone: 'bad' },
 } as const;
 
-/** Whether what the page shows is what is. */
+/** Shows whether the data is current. */
 export function ConnectionState() {
   const connection = useConnection();
   const { Icon, tone } = looks[connection.state];

@@ -15,7 +15,7 @@ interface PaletteProps {
 
 const mostFound = 12;
 
-/** Finds pages and Orders by a part of their names. */
+/** Finds pages and Orders by name. */
 export function Palette({ isOpen, onClose, places }: PaletteProps) {
   return (
     <Dialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>

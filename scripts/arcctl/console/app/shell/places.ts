@@ -10,12 +10,12 @@ import {
   Shapes,
 } from 'lucide-react';
 
-/** A page that can be gone to from everywhere. */
+/** A page in the navigation. */
 export interface Place {
   href: string;
   name: string;
   icon: LucideIcon;
-  /** Pressed after g. */
+  /** Shortcut key after g. */
   key: string;
 }
 

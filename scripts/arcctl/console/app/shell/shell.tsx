@@ -11,7 +11,7 @@ import { groups, places } from './places.ts';
 import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
 import { ThemeMenu } from './theme-menu.tsx';
 
-/** What stands around each page. */
+/** The layout around each page. */
 export function Shell({ server, children }: { server: string; children: ReactNode }) {
   const [isSheetOpen, setSheetOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);

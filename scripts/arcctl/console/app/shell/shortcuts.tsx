@@ -9,10 +9,10 @@ interface ShortcutOptions {
   openPalette(): void;
 }
 
-/** How long a second key may take. */
+/** Timeout for the second key of a shortcut. */
 const pairMs = 1_500;
 
-/** Keys that work everywhere but where somebody writes. */
+/** Registers global keyboard shortcuts, which are inactive in text fields. */
 export function useShortcuts({ places, navigate, openHelp, openPalette }: ShortcutOptions): void {
   useEffect(() => {
     let goneMs = 0;

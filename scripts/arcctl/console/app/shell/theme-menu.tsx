@@ -10,7 +10,7 @@ const themes = [
 
 type Theme = (typeof themes)[number]['name'];
 
-/** Light, dark, or as the system has it; theme.ts reads what is chosen before the next first paint. */
+/** Selects light, dark or the system theme; theme.ts applies the choice before the next first paint. */
 export function ThemeMenu() {
   const [theme, setTheme] = useState<Theme>(() => {
     const { theme: set } = document.documentElement.dataset;
@@ -20,7 +20,7 @@ export function ThemeMenu() {
     setTheme(next);
     if (next === 'system') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = next;
-    // Storage may be blocked: then it lasts as long as the page.
+    // Storage may be blocked: then the choice lasts until the page is closed.
     try {
       localStorage.setItem('arc-theme', next);
     } catch {}

@@ -5,7 +5,7 @@ import { eventRow } from './events.ts';
 const mostUsers = 50;
 const mostEvents = 500;
 
-/** Endpoints with what their probes have found and which Orders name them. */
+/** Returns the Endpoints with the results of their probes and the Orders that use them. */
 export function endpointRows(endpoints: readonly Endpoint[], orders: readonly Order[]): EndpointRow[] {
   const uses = usesOf(orders);
   return endpoints.map(({ metadata, spec, status = {} }) => {
@@ -35,7 +35,7 @@ export function endpointRows(endpoints: readonly Endpoint[], orders: readonly Or
   });
 }
 
-/** What happened to Endpoints, the newest first. */
+/** Returns the Events of Endpoints, the newest first. */
 export function endpointEvents(events: readonly KubeEvent[]): EventRow[] {
   return events
     .filter(({ involvedObject }) => involvedObject.kind === 'Endpoint')

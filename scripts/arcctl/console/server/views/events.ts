@@ -20,7 +20,7 @@ export function eventRow(event: KubeEvent): EventRow {
 
 const mostEvents = 2000;
 
-/** The newest Events of all ARC objects. */
+/** Returns the newest Events of all ARC objects. */
 export function eventRows(events: readonly KubeEvent[]): EventRow[] {
   return events
     .map(eventRow)

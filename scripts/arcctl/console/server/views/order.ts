@@ -22,7 +22,7 @@ import { orderRow } from './orders.ts';
 type Paces = ReturnType<typeof createPace>;
 const mostEvents = 500;
 
-/** The page of one Order, from what is followed. Throws NotFound where there is none of that name. */
+/** Returns the view of one Order. Throws NotFound if it does not exist. */
 export function orderView(watches: Watches, { namespace, name }: Key, paces: Paces): View {
   const order = watches.orders
     .values()
@@ -118,7 +118,7 @@ function artifactRow(
   };
 }
 
-/** The field of a spec by which people know an artifact, whatever its type. */
+/** Returns the field of a spec that best describes an artifact, regardless of its type. */
 function subjectOf(spec: Record<string, unknown>): string {
   const fields = ['image', 'chart', 'path', 'name', 'key', 'url'];
   const text = fields.map((field) => spec[field]).find((value) => typeof value === 'string');

@@ -1,7 +1,7 @@
 import { needsPerson, type Order } from '#shared/domain';
 import type { Counts, OrderRow, Wait } from '../../api.ts';
 
-/** One Order in a list. */
+/** Returns the row of one Order in a list. */
 export function orderRow({ metadata, spec, status = {} }: Order): OrderRow {
   const { namespace = '', name, uid = '', creationTimestamp = '' } = metadata;
   const waits = waitsOf(status);
@@ -30,7 +30,7 @@ function countsOf(spec: Order['spec'], { counts }: NonNullable<Order['status']>)
 
 const mostReasons = 5;
 
-/** What artifacts wait for: each reason once, what a person has to do first. */
+/** Returns the reasons for which artifacts wait, deduplicated; those that need a person first. */
 function waitsOf({ artifactWorkflows = {} }: NonNullable<Order['status']>): Wait[] {
   const held = Object.values(artifactWorkflows).flatMap(({ phase, reason }) =>
     reason !== undefined && ['Pending', 'Queued', 'Invalid'].includes(phase) ? [{ phase, reason }] : [],

@@ -8,7 +8,7 @@ import { orderRow } from './orders.ts';
 
 const mostShown = 50;
 
-/** What runs, what failed lately, what waits for a person, and what has moved. */
+/** Returns the overview: running transfers, recent failures, Orders that need attention, throughput. */
 export function overviewView(watches: Watches): View {
   const rows = watches.orders.values().map(orderRow);
   const newest = rows.toSorted((a, b) => (endOf(a) < endOf(b) ? 1 : -1));
@@ -46,7 +46,7 @@ function endOf({ completed, started, created }: OrderRow): string {
   return completed || started || created;
 }
 
-/** Types of the cluster and of namespaces, with how many artifacts name them. */
+/** Returns the types of the cluster and of namespaces, with the number of artifacts that use them. */
 export function typeRows(types: readonly ArtifactType[], orders: readonly Order[]): TypeRow[] {
   const users = new Map<string, number>();
   for (const { spec } of orders)
@@ -69,7 +69,7 @@ export function typeRows(types: readonly ArtifactType[], orders: readonly Order[
   });
 }
 
-/** Bundles that Orders write or import. */
+/** Returns the bundles that Orders export or import. */
 export function bundleRows(children: readonly ArtifactWorkflow[]): BundleRow[] {
   return children.filter(({ spec }) => directionOf(spec.type) !== undefined).map(bundleRow);
 }
