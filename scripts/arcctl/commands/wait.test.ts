@@ -37,7 +37,7 @@ it('with --timeout 0 it looks once', async () => {
   expect(await printed('wait', 'images', '--for', 'phase=Pending', '--timeout', '0')).toContain(
     'condition met',
   );
-  await expect(printed('wait', 'images', '--timeout', '0')).rejects.toThrow('not yet');
+  await expect(printed('wait', 'images', '--timeout', '0')).rejects.toThrow('goal not reached');
 });
 
 it('a tree is shown whatever somebody has labelled as a run of the Order', async () => {

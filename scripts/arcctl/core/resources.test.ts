@@ -17,8 +17,8 @@ describe('the words after a verb', () => {
 
   it.each([
     [['pods'], 'unknown kind "pods": use one of orders,'],
-    [['ordrs'], 'did you mean orders? There are orders,'],
-    [['order/a', 'aw/b'], 'names of one kind only'],
+    [['ordrs'], 'did you mean orders? Known kinds: orders,'],
+    [['order/a', 'aw/b'], 'must be of one kind'],
     [['orders', 'order/a'], 'not both'],
     [['order/'], 'write KIND/NAME'],
     [['order/a/b'], 'write KIND/NAME'],
@@ -28,7 +28,7 @@ describe('the words after a verb', () => {
 
   it('name an Order with and without its kind', () => {
     expect([orderName('a'), orderName('order/a')]).toEqual(['a', 'a']);
-    expect(() => orderName('aw/a')).toThrow('is no Order');
+    expect(() => orderName('aw/a')).toThrow('is not an Order');
   });
 });
 

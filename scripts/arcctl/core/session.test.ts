@@ -27,7 +27,7 @@ it('watch says that there is nothing to watch yet, and where', async () => {
   await expect
     .poll(() => io.notes, { timeout: 20_000 })
     .toEqual([
-      'There are no Orders in namespace team yet: waiting for one. Ctrl-C ends it, -A watches all namespaces.',
+      'No Orders found in namespace team: waiting. Ctrl-C stops, -A watches all namespaces.',
     ]);
   ending.abort();
   await watch;

@@ -57,7 +57,7 @@ describe('an Order from two references', () => {
   it('says which Endpoint is missing, with a manifest of one', () => {
     expect(draft('other.example.com/app', 'mirror.example.com:5000/')).toMatchObject({
       state: 'refused',
-      message: 'no Endpoint of this namespace is a source for other.example.com/app',
+      message: 'this namespace has no source Endpoint for other.example.com/app',
       endpoint: expect.stringContaining("remoteURL: 'https://other.example.com', usage: PullOnly"),
     });
     expect(draft('registry.example.com/app', 'registry.example.com/app')).toMatchObject({

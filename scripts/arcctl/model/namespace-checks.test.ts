@@ -79,7 +79,7 @@ describe('doctor, of the Endpoints of a namespace', () => {
       {
         check: 'Endpoint git',
         state: 'unknown',
-        message: `${message}: its first transfer shows whether it works`,
+        message: `${message}: the first transfer shows whether it works`,
       },
     ]);
   });
@@ -107,7 +107,7 @@ describe('doctor, of the Endpoints of a namespace', () => {
     ]);
     await api.admin.mergePatch(configMaps, settingsMap, { data: { 'features.probes': 'off' } });
     expect(await findings()).toMatchObject([
-      { state: 'unknown', message: expect.stringContaining('switched off') },
+      { state: 'unknown', message: expect.stringContaining('probes are disabled') },
     ]);
   });
 });

@@ -52,7 +52,7 @@ describe('an action for many Orders', () => {
     expect(io.printed).toEqual(
       ['a', 'b', 'c'].map((name) => expect.stringContaining(`${name} force requested`)),
     );
-    expect(io.notes).toEqual([expect.stringMatching(/used up its limit\n.*again in 1 s, for b; 2 to go/)]);
+    expect(io.notes).toEqual([expect.stringMatching(/used up its limit\nRetrying b in 1 s; 2 remaining\./)]);
   });
 
   it('ends when it would wait for too long, with what is left to do', async () => {

@@ -105,7 +105,7 @@ describe('delete', () => {
     await api.admin.create(endpoints, { ...endpoint('to'), metadata: { name: 'destination', namespace } });
     const { notes, printed } = await run({}, 'delete', 'endpoint/destination');
     expect(notes).toEqual([
-      expect.stringMatching(/Endpoint destination: \d Orders use it, of which .*going/),
+      expect.stringMatching(/Endpoint destination: used by \d Orders, of which .*going/),
     ]);
     expect(printed).toEqual(['endpoint.arc.opendefense.cloud/destination deleted']);
   });
@@ -232,7 +232,7 @@ describe('describe', () => {
   it('shows an Endpoint with its conditions and the Orders that use it', async () => {
     await api.admin.create(endpoints, { ...endpoint('used'), metadata: { name: 'used', namespace } });
     const { printed } = await run({}, 'describe', 'aep', 'used');
-    expect(printed.join('\n')).toMatch(/remoteURL: [\s\S]*No Order uses it\./);
+    expect(printed.join('\n')).toMatch(/remoteURL: [\s\S]*Not used by any Order\./);
   });
 });
 

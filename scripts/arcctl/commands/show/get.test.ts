@@ -47,9 +47,9 @@ it('selects by label, and says where else to look when there is nothing', async 
 });
 
 it.each([
-  [['get', 'order/a', '-A'], 'leave out -A'],
-  [['get', 'order/a', '-l', 'a=b'], 'not both'],
-  [['get', '--as-group', 'g'], 'need --as'],
+  [['get', 'order/a', '-A'], 'names and -A exclude each other'],
+  [['get', 'order/a', '-l', 'a=b'], 'names and -l exclude each other'],
+  [['get', '--as-group', 'g'], 'require --as'],
 ])('%j is refused', async (args, message) => {
   await expect(printed(...args)).rejects.toThrow(message);
 });

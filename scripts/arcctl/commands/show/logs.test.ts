@@ -10,6 +10,6 @@ it.each([
   ],
   [
     '{"outcome":"succeeded","digest":"sha256:ab","bytes":{"copied":2048},"blobs":{"existed":1}}',
-    'succeeded, sha256:ab, 2 KiB copied, 1 blobs were there',
+    'succeeded, sha256:ab, 2 KiB copied, 1 blobs existed',
   ],
 ])('%s', (line, expected) => expect(outcomeText(line)).toBe(expected));
