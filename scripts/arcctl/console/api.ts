@@ -1,4 +1,5 @@
 /** The JSON protocol between the console's server and its pages. Types only: both sides import them. */
+import type { OrderProgress, Pace } from '../model/order-progress.ts';
 
 /** Response of `GET /api/session`. */
 export interface Session {
@@ -74,11 +75,6 @@ export interface Minute {
   arrived: number;
 }
 
-export interface Pace {
-  bytesPerSecond: number;
-  secondsLeft: number;
-}
-
 /** The value `order` of the view of a single Order. */
 export interface OrderHead extends OrderRow {
   uid: string;
@@ -89,17 +85,6 @@ export interface OrderHead extends OrderRow {
   isSuspended: boolean;
   isCancelled: boolean;
   labels: Record<string, string>;
-}
-
-export interface OrderProgress {
-  /** 0 to 1. */
-  share: number;
-  /** Bytes at the destinations, copied or existing. */
-  bytes: number;
-  /** True if some sizes are unknown and estimated from the others. */
-  isEstimate: boolean;
-  bytesPerSecond?: number;
-  secondsLeft?: number;
 }
 
 export interface ArtifactRow extends Row {

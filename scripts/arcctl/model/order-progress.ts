@@ -1,4 +1,8 @@
-import type { Pace } from './pace.ts';
+/** Rate and remaining time. */
+export interface Pace {
+  bytesPerSecond: number;
+  secondsLeft: number;
+}
 
 /** The progress of one artifact. */
 export interface PartProgress {
@@ -13,7 +17,7 @@ export interface PartProgress {
 export interface OrderProgress {
   /** 0 to 1. */
   share: number;
-  /** Bytes at the destinations. */
+  /** Bytes at the destinations, copied or existing. */
   bytes: number;
   /** True if some sizes are unknown and are estimated with the mean of the others. */
   isEstimate: boolean;

@@ -1,11 +1,6 @@
 import { bytesText } from '#shared/base/errors';
 import { countsBytes, parseProgress } from '#shared/domain';
-
-/** Rate and remaining time. */
-export interface Pace {
-  bytesPerSecond: number;
-  secondsLeft: number;
-}
+import type { Pace } from './order-progress.ts';
 
 interface Sample {
   atMs: number;
