@@ -51,9 +51,9 @@ async function apply(
   if (!others.some(({ kind }) => kind === 'Namespace')) await dryRunAll(io, cluster, given);
   const suffix = dryRun ? ' (dry run)' : '';
   for (const object of others) {
-    const { apiVersion, kind = '', metadata } = await applyObject(io, cluster, object, dryRun);
-    const { group = '', name } = { group: apiVersion?.split('/').at(-2), name: metadata.name };
-    io.line(`${kind.toLowerCase()}${group === '' ? '' : `.${group}`}/${name} applied${suffix}`);
+    const { apiVersion = '', kind = '', metadata } = await applyObject(io, cluster, object, dryRun);
+    const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : '';
+    io.line(`${kind.toLowerCase()}${group}/${metadata.name} applied${suffix}`);
   }
   const written: Order[] = [];
   for (const each of given) {
