@@ -16,7 +16,7 @@ it.each([
   [['tenant', 'add'], 'arcctl tenant add --help'],
   [['gett'], 'arcctl --help'],
 ])('%j: says which help has the answer', async (args, help) => {
-  expect(await said(...args)).toContain(`Run "${help}" for what there is.`);
+  expect(await said(...args)).toContain(`Run "${help}" for usage.`);
 });
 
 it.each([

@@ -5,6 +5,7 @@ import {
   type ArtifactWorkflow,
   type Order,
   type Parameter,
+  parameterName,
   withDefaults,
 } from '#shared/domain';
 
@@ -42,7 +43,7 @@ export function rolledBack(
   const ofType = new Set(parameters.map(({ name }) => name));
   const spec = Object.fromEntries(
     Object.entries(artifact?.spec ?? {}).filter(
-      ([field]) => Object.hasOwn(current.spec ?? {}, field) || !ofType.has(parameterOf(field)),
+      ([field]) => Object.hasOwn(current.spec ?? {}, field) || !ofType.has(parameterName('spec', field)),
     ),
   );
   const before = version.spec.cron;
@@ -55,10 +56,6 @@ export function rolledBack(
     ...(before !== undefined && !isDeepStrictEqual(before, cron) && { cron: before }),
   };
   return artifacts.map((each, at) => (at === index ? changed : each));
-}
-
-function parameterOf(field: string): string {
-  return `spec${field.slice(0, 1).toUpperCase()}${field.slice(1)}`;
 }
 
 function dropAbsent(object: object): object {
