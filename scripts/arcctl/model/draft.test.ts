@@ -61,7 +61,7 @@ describe('an Order from two references', () => {
       endpoint: expect.stringContaining("remoteURL: 'https://other.example.com', usage: PullOnly"),
     });
     expect(draft('registry.example.com/app', 'registry.example.com/app')).toMatchObject({
-      message: expect.stringContaining('is a destination for'),
+      message: expect.stringContaining('no destination Endpoint for'),
     });
     expect(draft('app:1.0', 'mirror.example.com:5000/')).toMatchObject({
       message: expect.stringContaining('needs a host'),

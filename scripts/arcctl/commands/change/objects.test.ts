@@ -160,7 +160,7 @@ describe('history and rollback', () => {
       message: expect.stringContaining('arcctl history many -n team'),
     });
     expect((await run({}, 'rollback', 'many', '--to', '2')).failure).toMatchObject({
-      message: expect.stringContaining('in force already'),
+      message: expect.stringContaining('already the current one'),
     });
     const back = await run({}, 'rollback', 'many');
     expect(back.printed).toEqual([expect.stringContaining('is set back to revision 1, {"image":"app:1"}')]);
