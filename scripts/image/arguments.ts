@@ -56,7 +56,7 @@ function whatIsWrong(options: ImageOptions): string | undefined {
   return undefined;
 }
 
-/** Seconds of SOURCE_DATE_EPOCH (reproducible-builds.org/specs/source-date-epoch), 0 without it; undefined if it is not such a number. */
+/** Parses SOURCE_DATE_EPOCH (reproducible-builds.org/specs/source-date-epoch) to seconds; 0 without it, undefined if it is invalid. */
 export function sourceDate(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return 0;
   return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
