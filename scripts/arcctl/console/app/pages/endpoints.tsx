@@ -8,7 +8,7 @@ import { sortingOf, sortingText, useQuery } from '../data/use-search.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { Sheet } from '../parts/dialog.tsx';
 import { countsOf, FilterField, PhaseFilter } from '../parts/filters.tsx';
-import { type Column, Grid } from '../parts/grid.tsx';
+import { type Column, Grid, nameColumn } from '../parts/grid.tsx';
 import { Chip, Phase, PhaseIcon } from '../parts/phase.tsx';
 import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -77,18 +77,7 @@ function readyMessage({ conditions }: EndpointRow): string {
 }
 
 const columns: readonly Column<EndpointRow>[] = [
-  {
-    id: 'name',
-    head: 'Endpoint',
-    width: 'minmax(110px, 1.2fr)',
-    cell: ({ name, namespace }) => (
-      <span className="two-lines">
-        <strong>{name}</strong>
-        <small>{namespace}</small>
-      </span>
-    ),
-    order: ({ name }) => name,
-  },
+  nameColumn('Endpoint', 'minmax(110px, 1.2fr)'),
   {
     id: 'state',
     head: 'State',

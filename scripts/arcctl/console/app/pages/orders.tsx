@@ -8,7 +8,7 @@ import { sortingOf, sortingText, useQuery } from '../data/use-search.ts';
 import { useStored } from '../data/use-stored.ts';
 import { Sheet } from '../parts/dialog.tsx';
 import { countsOf, FilterField, PhaseFilter } from '../parts/filters.tsx';
-import { type Column, Grid } from '../parts/grid.tsx';
+import { type Column, Grid, nameColumn } from '../parts/grid.tsx';
 import { ActionMenu } from '../parts/menu.tsx';
 import { Chip, Phase } from '../parts/phase.tsx';
 import { CountBar } from '../parts/progress.tsx';
@@ -126,18 +126,7 @@ function fits(
 }
 
 const columns: readonly Column<OrderRow>[] = [
-  {
-    id: 'name',
-    head: 'Order',
-    width: 'minmax(110px, 2fr)',
-    cell: ({ name, namespace }) => (
-      <span className="two-lines">
-        <strong>{name}</strong>
-        <small>{namespace}</small>
-      </span>
-    ),
-    order: ({ name }) => name,
-  },
+  nameColumn('Order', 'minmax(110px, 2fr)'),
   {
     id: 'phase',
     head: 'Phase',

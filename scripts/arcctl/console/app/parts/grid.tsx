@@ -16,6 +16,22 @@ export interface Column<T> {
   isFigure?: boolean;
 }
 
+/** The first column of a list: the name of an object with its namespace. */
+export function nameColumn<T extends { name: string; namespace: string }>(head: string, width: string): Column<T> {
+  return {
+    id: 'name',
+    head,
+    width,
+    cell: ({ name, namespace }) => (
+      <span className="two-lines">
+        <strong>{name}</strong>
+        <small>{namespace}</small>
+      </span>
+    ),
+    order: ({ name }) => name,
+  };
+}
+
 export interface Sorting {
   id: string;
   isDown: boolean;
