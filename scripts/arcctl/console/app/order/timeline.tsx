@@ -2,45 +2,24 @@ import { CircleAlert, Dot } from 'lucide-react';
 import { useMemo } from 'react';
 import type { EventRow } from '../../api.ts';
 import { exactText, instantOf, secondText } from '../data/format.ts';
-import { useQuery } from '../data/use-search.ts';
-import { FilterField } from '../parts/filters.tsx';
+import { useEventFilter } from '../parts/event-filter.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
 
 const mostShown = 300;
 
+const filter = { label: 'Filter the timeline', nameOf: ({ name }: EventRow) => name };
+
 /** The Events of an Order, the newest first, grouped by day. */
 export function Timeline({ events }: { events: readonly EventRow[] }) {
-  const [query, setQuery] = useQuery();
-  const [text, only] = [query.get('q') ?? '', query.get('only') ?? ''];
-  const found = useMemo(() => {
-    const wanted = text.toLowerCase();
-    return events
-      .filter(
-        (event) =>
-          (only !== 'warnings' || event.isWarning) &&
-          `${event.reason} ${event.name} ${event.message}`.toLowerCase().includes(wanted),
-      )
-      .toSorted((a, b) => (a.at < b.at ? 1 : -1));
-  }, [events, text, only]);
-  const days = Map.groupBy(found.slice(0, mostShown), ({ at }) =>
+  const { found, controls } = useEventFilter(events, filter);
+  const newest = useMemo(() => found.toSorted((a, b) => (a.at < b.at ? 1 : -1)), [found]);
+  const days = Map.groupBy(newest.slice(0, mostShown), ({ at }) =>
     new Date(at).toLocaleDateString(undefined, { dateStyle: 'full' }),
   );
   return (
     <>
-      <div className="filters">
-        <FilterField label="Filter the timeline" value={text} onChange={(q) => setQuery({ q })} />
-        <button
-          type="button"
-          className="toggle"
-          aria-pressed={only === 'warnings'}
-          onClick={() => setQuery({ only: only === 'warnings' ? '' : 'warnings' })}
-        >
-          <CircleAlert size={13} className="tone-warn" aria-hidden />
-          Warnings
-          <span className="count">{events.filter(({ isWarning }) => isWarning).length}</span>
-        </button>
-      </div>
+      {controls}
       {found.length === 0 ? (
         <Empty title="No Events">A cluster keeps them for an hour.</Empty>
       ) : (

@@ -1,51 +1,31 @@
-import { Activity, CircleAlert } from 'lucide-react';
-import { useMemo } from 'react';
+import { Activity } from 'lucide-react';
 import { Link } from 'wouter';
 import type { EventRow } from '../../api.ts';
 import { countText } from '../data/format.ts';
 import { rowsOf, useTopic } from '../data/topic.ts';
 import { sortingOf, sortingText, useQuery } from '../data/use-search.ts';
-import { FilterField } from '../parts/filters.tsx';
+import { useEventFilter } from '../parts/event-filter.tsx';
 import { type Column, Grid } from '../parts/grid.tsx';
 import { Phase } from '../parts/phase.tsx';
 import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
+
+const filter = {
+  label: 'Filter by object, reason or message',
+  nameOf: ({ namespace, name }: EventRow) => `${namespace}/${name}`,
+};
 
 /** The Events of the last hour. */
 export default function EventsPage() {
   const topic = useTopic('events');
   const [query, setQuery] = useQuery();
   const all = rowsOf<EventRow>(topic, 'events');
-  const [text, only] = [query.get('q') ?? '', query.get('only') ?? ''];
-  const found = useMemo(() => {
-    const wanted = text.toLowerCase();
-    return all.filter(
-      (event) =>
-        (only !== 'warnings' || event.isWarning) &&
-        `${event.reason} ${event.namespace}/${event.name} ${event.message}`.toLowerCase().includes(wanted),
-    );
-  }, [all, text, only]);
+  const { found, controls } = useEventFilter(all, filter);
   return (
     <div className="page fills">
       <PageHead title="Events" text={topic.isReady && countText(found.length, 'Event')} />
       {topic.problem && <Notice>{topic.problem.message}</Notice>}
-      <div className="filters">
-        <FilterField
-          label="Filter by object, reason or message"
-          value={text}
-          onChange={(q) => setQuery({ q })}
-        />
-        <button
-          type="button"
-          className="toggle"
-          aria-pressed={only === 'warnings'}
-          onClick={() => setQuery({ only: only === 'warnings' ? '' : 'warnings' })}
-        >
-          <CircleAlert size={13} className="tone-warn" aria-hidden />
-          Warnings
-          <span className="count">{all.filter(({ isWarning }) => isWarning).length}</span>
-        </button>
-      </div>
+      {controls}
       {topic.isReady ? (
         <Grid
           label="Events"
