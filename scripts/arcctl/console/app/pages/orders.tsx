@@ -1,4 +1,4 @@
-import { Bookmark, BookmarkPlus, Package, Plus, Trash2, X } from 'lucide-react';
+import { Bookmark, BookmarkPlus, Package, Trash2, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { OrderRow } from '../../api.ts';
@@ -10,6 +10,7 @@ import { Sheet } from '../parts/dialog.tsx';
 import { countsOf, FilterField, PhaseFilter } from '../parts/filters.tsx';
 import { type Column, Grid, nameColumn } from '../parts/grid.tsx';
 import { ActionMenu } from '../parts/menu.tsx';
+import { NewOrderLink } from '../parts/new-order-link.tsx';
 import { Chip, Phase } from '../parts/phase.tsx';
 import { CountBar } from '../parts/progress.tsx';
 import { Pick } from '../parts/select.tsx';
@@ -38,10 +39,7 @@ export function OrdersPage() {
     <div className="page fills">
       <PageHead title="Orders" text={topic.isReady && summaryOf(found.length, all.length)}>
         <SavedViews />
-        <Link href="/new" className="button primary">
-          <Plus size={15} aria-hidden />
-          New Order
-        </Link>
+        <NewOrderLink />
       </PageHead>
       {topic.problem && <Notice>{topic.problem.message}</Notice>}
       <div className="filters">

@@ -1,19 +1,11 @@
-import {
-  CircleCheck,
-  CirclePlay,
-  CircleX,
-  type LucideIcon,
-  Network,
-  Package,
-  Plus,
-  UserRound,
-} from 'lucide-react';
+import { CircleCheck, CirclePlay, CircleX, type LucideIcon, Network, Package, UserRound } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { EndpointRow, Minute, OrderRow } from '../../api.ts';
 import { countText } from '../data/format.ts';
 import { rowsOf, useTopic, valueIn } from '../data/topic.ts';
 import { Throughput } from '../parts/chart.tsx';
+import { NewOrderLink } from '../parts/new-order-link.tsx';
 import { Phase, PhaseIcon, type Tone } from '../parts/phase.tsx';
 import { CountBar } from '../parts/progress.tsx';
 import { Empty, Notice, PageHead, Pending } from '../parts/states.tsx';
@@ -41,10 +33,7 @@ export function OverviewPage() {
         title="Overview"
         text={totals && `${countText(totals.orders, 'Order')}, ${countText(totals.endpoints, 'Endpoint')}`}
       >
-        <Link href="/new" className="button primary">
-          <Plus size={15} aria-hidden />
-          New Order
-        </Link>
+        <NewOrderLink />
       </PageHead>
       {topic.problem && <Notice>{topic.problem.message}</Notice>}
       {!topic.isReady || !totals ? (

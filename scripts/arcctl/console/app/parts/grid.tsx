@@ -17,7 +17,10 @@ export interface Column<T> {
 }
 
 /** The first column of a list: the name of an object with its namespace. */
-export function nameColumn<T extends { name: string; namespace: string }>(head: string, width: string): Column<T> {
+export function nameColumn<T extends { name: string; namespace: string }>(
+  head: string,
+  width: string,
+): Column<T> {
   return {
     id: 'name',
     head,
