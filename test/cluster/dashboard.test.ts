@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
 
   /** Pages, and what has to be there before one is looked at. */
   const pages: readonly (readonly [where: string, ready: string])[] = [
-    ['/', 'Needs a person'],
+    ['/', 'Needs attention'],
     ['/orders', 'nightly-'],
     [mixed, 'LimitReached'],
     [`${mixed}?artifact=0`, 'Roll back'],
@@ -279,7 +279,7 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
       .waitFor();
     await page.getByRole('button', { name: 'Roll back…' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Roll back' }).click();
-    await page.getByText('api: set back to revision 1').waitFor();
+    await page.getByText('api: rolled back to revision 1').waitFor();
     const order = await api.admin.get(orders, { namespace: 'team', name: data.mixed });
     expect(order?.spec.artifacts?.[0]?.spec).toMatchObject({ image: 'team/api:1.4.1' });
     await page.close();

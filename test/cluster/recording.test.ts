@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser || !existsSync(terminalProgram))(
       expect((await read())?.status?.counts).toMatchObject({ succeeded: 2, cancelled: 1, failed: 0 });
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Overview' }).click();
-      await page.getByText(/moved, 2 arrived in the last hour/).waitFor();
+      await page.getByText(/copied, 2 artifacts succeeded in the last hour/).waitFor();
       await page.getByRole('img', { name: /^Bytes per minute/ }).waitFor();
       await keepPage('overview', page);
     });

@@ -75,7 +75,7 @@ it('docs/tutorial.md: its commands do what it says', { timeout: 900_000 }, async
     expect(output.stdout).toMatch(/^app: Succeeded$/m);
     expect(output.stdout).toMatch(/app +oci +run/);
     expect(output.stdout).toMatch(/^1\.0$/m);
-    expect(output.stdout).toContain('is set back to revision');
+    expect(output.stdout).toContain('rolled back to revision');
     expect(output.stdout).toContain('order.arc.opendefense.cloud/mine deleted');
     expect([...(registry.contents.get('tutorial/app')?.tags.keys() ?? [])].toSorted()).toEqual([
       '1.0',

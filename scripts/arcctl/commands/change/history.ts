@@ -89,7 +89,7 @@ export function rollbackCommand(io: Io): Command {
       await transport.send({ method: 'PUT', path: `${objectPath(orders, key)}${settings}`, body }, io.signal);
       const made = JSON.stringify(changed[artifact.index]?.spec ?? {});
       io.line(
-        `${fullName(orders, name)}: artifact ${artifact.name} is set back to revision ${version.spec.revision ?? 1}, ${made}${options.dryRun ? ' (dry run)' : ''}`,
+        `${fullName(orders, name)}: artifact ${artifact.name} rolled back to revision ${version.spec.revision ?? 1}, ${made}${options.dryRun ? ' (dry run)' : ''}`,
       );
       if (io.isTerminal && !options.dryRun) io.note(`Follow it with: ${cluster.hint(`watch ${name}`)}`);
     });

@@ -163,7 +163,7 @@ describe('history and rollback', () => {
       message: expect.stringContaining('already the current one'),
     });
     const back = await run({}, 'rollback', 'many');
-    expect(back.printed).toEqual([expect.stringContaining('is set back to revision 1, {"image":"app:1"}')]);
+    expect(back.printed).toEqual([expect.stringContaining('rolled back to revision 1, {"image":"app:1"}')]);
     const after = await api.admin.get(orders, { namespace, name: 'many' });
     expect(after?.spec.artifacts?.[0]?.spec).toEqual({ image: 'app:1' });
   });

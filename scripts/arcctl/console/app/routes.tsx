@@ -44,7 +44,7 @@ export function Pages() {
 function NoPage() {
   useTopic('pulse');
   return (
-    <Empty isPage icon={<Compass size={28} aria-hidden />} title="There is no such page">
+    <Empty isPage icon={<Compass size={28} aria-hidden />} title="Page not found">
       <Link href="/orders" className="button">
         To the Orders
       </Link>

@@ -89,7 +89,7 @@ export function createWatches(
           const late = performance.now() + readyMs;
           while (looked.some((each) => !each.isSettled()) && !outer.aborted) {
             if (performance.now() > late)
-              throw new ArcError('Timeout', 'the cluster has not answered yet: reload the page');
+              throw new ArcError('Timeout', 'the cluster has not responded yet: reload the page');
             await pause(1_000, [outer, news.signal]);
             news = new AbortController();
           }

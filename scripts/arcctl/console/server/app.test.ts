@@ -130,7 +130,7 @@ describe('who gets in', () => {
     for (const wrong of ['', 'arc-dashboard=wrong', `arc-dashboard-1=${secrets.session}`]) {
       const answer = await ask(path, { cookie: wrong });
       expect(answer.status).toBe(401);
-      expect(await answer.text()).toContain('Open the address');
+      expect(await answer.text()).toContain('open the URL');
     }
   });
 

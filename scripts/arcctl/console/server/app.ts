@@ -72,7 +72,7 @@ export function createDashboard(options: DashboardOptions): Hono {
     const isPage = c.req.method === 'GET' && !/^\/(api|assets)\//.test(c.req.path);
     // Unknown pages are handled by the front end's router.
     if (isPage) return c.html(shellOf(await front(), cluster.server));
-    return json(c, { code: 'NotFound', message: 'There is no such address.' }, 404);
+    return json(c, { code: 'NotFound', message: 'Unknown path.' }, 404);
   });
   app.onError((caught, c) => {
     if (caught instanceof HTTPException) return caught.getResponse();
@@ -140,7 +140,7 @@ function signalOf(c: Context): AbortSignal {
 async function bodyOf(c: Context): Promise<Record<string, unknown>> {
   const body: unknown = await c.req.json().catch(() => undefined);
   if (isRecord(body)) return body;
-  throw new ArcError('BadRequest', 'the body is no JSON object: reload the page');
+  throw new ArcError('BadRequest', 'the request body is not a JSON object: reload the page');
 }
 
 /** Maps an API error to a status; a credential rejected by the cluster must not look like a rejected browser session. */
@@ -154,10 +154,10 @@ function statusOf(code: ArcError['code']): Status {
 function keyOfPath(c: Context): Required<Key> {
   const { namespace = '', name = '' } = c.req.param();
   if (isObjectName(namespace) && isObjectName(name)) return { namespace, name };
-  throw new ArcError('NotFound', 'no Order can have such a name: begin with the Orders');
+  throw new ArcError('NotFound', 'invalid name of an Order: go back to the list of Orders');
 }
 
 function nameOf(given: string | undefined): string {
   if (given !== undefined && isObjectName(given)) return given;
-  throw new ArcError('BadRequest', 'no object can have such a name: reload the page');
+  throw new ArcError('BadRequest', 'invalid object name: reload the page');
 }

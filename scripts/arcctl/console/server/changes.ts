@@ -36,12 +36,12 @@ export async function act(
     return;
   }
   const action = orderActions.find((each) => each.name === name);
-  if (!action) throw new ArcError('BadRequest', 'there is no such action: reload the page');
+  if (!action) throw new ArcError('BadRequest', 'unknown action: reload the page');
   if (artifact !== undefined && !(typeof artifact === 'string' && isObjectName(artifact)))
-    throw new ArcError('BadRequest', 'no ArtifactWorkflow can have such a name: reload the page');
+    throw new ArcError('BadRequest', 'invalid name of an ArtifactWorkflow: reload the page');
   const kind = artifact === undefined ? orders : artifactWorkflows;
   if (!action.kinds.includes(kind))
-    throw new ArcError('BadRequest', `${action.name} is for whole Orders: go back to the Order`);
+    throw new ArcError('BadRequest', `${action.name} is only possible for whole Orders: go back to the Order`);
   await action.act(cluster, kind, artifact === undefined ? key : { ...key, name: artifact }, signal);
 }
 
@@ -53,7 +53,7 @@ export async function rollBack(
   signal: AbortSignal,
 ): Promise<void> {
   if (typeof index !== 'number' || typeof version !== 'string' || !isObjectName(version))
-    throw new ArcError('BadRequest', 'name the artifact and its version: reload the page');
+    throw new ArcError('BadRequest', 'artifact or version is missing: reload the page');
   const order = await readOrder(api, key, signal);
   const earlier = await readVersion(api, { namespace: key.namespace, name: version }, signal);
   const type = await readType(api, key.namespace, earlier.spec.type ?? '', signal);
@@ -81,16 +81,16 @@ async function readType(
 /** Parses YAML with exactly one Order. Throws BadRequest with the problem. */
 export async function orderIn(text: unknown): Promise<Order> {
   const refuse = (message: string) => new ArcError('BadRequest', message);
-  if (typeof text !== 'string') throw refuse('there is no manifest in this request: reload the page');
+  if (typeof text !== 'string') throw refuse('the request has no manifest: reload the page');
   const found = await parseManifests(text, 'the manifest').catch((caught: unknown) => {
     throw refuse(caught instanceof Error ? caught.message : String(caught));
   });
   const [first, ...more] = found;
   if (!first || more.length > 0 || first.kind !== orders.kind || first.apiVersion !== orders.apiVersion)
-    throw refuse(`the manifest has to be one Order of ${orders.apiVersion}`);
+    throw refuse(`the manifest must be a single Order of ${orders.apiVersion}`);
   const { namespace = '', name } = first.metadata;
   if (!isObjectName(name) || !isObjectName(namespace))
-    throw refuse('name and namespace of an Order are lower-case letters, digits and -');
+    throw refuse('name and namespace must consist of lower-case letters, digits and -');
   return first as Order;
 }
 

@@ -52,7 +52,7 @@ export const headers = secureHeaders({
 export function onlyHost(host: () => string): MiddlewareHandler {
   return async (c, next) => {
     if (c.req.header('host') !== host())
-      return c.text('This is not the address of the dashboard: open the one that it has printed.\n', 421);
+      return c.text('This is not the URL of the dashboard: open the printed URL.\n', 421);
     await next();
     // Files named after their content are cacheable.
     if (!c.res.headers.get('Cache-Control')?.includes('immutable')) c.header('Cache-Control', 'no-store');
@@ -71,7 +71,7 @@ export function onlyOwner({ token, session }: Secrets): MiddlewareHandler {
       );
     }
     if (isSame(getCookie(c, cookieName) ?? '', session)) return next();
-    const message = 'Open the address that the dashboard has printed: this browser is not signed in.';
+    const message = 'This browser is not signed in: open the URL that the dashboard printed.';
     if (c.req.path.startsWith('/api/')) return c.json({ code: 'Unauthorized', message }, 401);
     return c.html(
       html`<!doctype html><html lang="en"><head><title>ARC: not signed in</title></head><body><main><h1>Not signed in</h1><p>${message}</p></main></body></html>`,
@@ -83,7 +83,7 @@ export function onlyOwner({ token, session }: Secrets): MiddlewareHandler {
 /** Limits request bodies: the largest is a manifest, and an API server accepts at most 3 MiB. */
 export const smallBodies = bodyLimit({
   maxSize: 1024 * 1024,
-  onError: (c) => c.json({ code: 'RequestEntityTooLarge', message: 'This is larger than 1 MiB.' }, 413),
+  onError: (c) => c.json({ code: 'RequestEntityTooLarge', message: 'The request is larger than 1 MiB.' }, 413),
 });
 
 /** Accepts changes only from our own pages: other sites can neither read the token nor set the header. */
@@ -92,7 +92,7 @@ export function onlyOwnPages({ csrf }: Secrets): MiddlewareHandler {
     if (['GET', 'HEAD'].includes(c.req.method)) return next();
     const site = c.req.header('sec-fetch-site') ?? 'same-origin';
     if (site === 'same-origin' && isSame(c.req.header('x-arc-csrf') ?? '', csrf)) return next();
-    const message = 'This page is not of this dashboard, or of an earlier start of it: reload it.';
+    const message = 'This page belongs to another or earlier dashboard: reload it.';
     return c.json({ code: 'Forbidden', message }, 403);
   };
 }

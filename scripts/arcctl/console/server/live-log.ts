@@ -34,7 +34,7 @@ export function createLiveLog({ cluster, signal }: LogOptions) {
     // A HEAD request would leave the stream unread.
     if (c.req.method === 'HEAD') return c.body(null, 405);
     if (readers >= mostReaders || signal.aborted)
-      return c.json({ code: 'TooManyRequests', message: 'Too many logs are open: close some.' }, 503);
+      return c.json({ code: 'TooManyRequests', message: 'Too many open logs: close some.' }, 503);
     readers += 1;
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -121,7 +121,7 @@ export function createLines(): Lines {
       waiting = waiting.slice(mostLines);
     },
     take() {
-      const lead = missed > 0 ? [{ artifact: '', text: `... ${missed} lines are left out` }] : [];
+      const lead = missed > 0 ? [{ artifact: '', text: `... ${missed} lines skipped` }] : [];
       const lines = [...lead, ...waiting];
       [waiting, missed] = [[], 0];
       return lines;

@@ -34,7 +34,7 @@ export function createLive({ watches, signal }: LiveOptions) {
     // A HEAD request would leave the stream unread.
     if (c.req.method === 'HEAD') return c.body(null, 405);
     if (streams >= mostStreams || signal.aborted)
-      return c.json({ code: 'TooManyRequests', message: 'Too many pages are open: close some.' }, 503);
+      return c.json({ code: 'TooManyRequests', message: 'Too many open pages: close some.' }, 503);
     streams += 1;
     return streamSSE(
       c,

@@ -21,7 +21,7 @@ export function shellOf(
 <script type="module" src="${script}"></script>
 </head>
 <body>
-<div id="root" data-server="${server}"><noscript><main class="signed-out"><h1>ARC needs scripts</h1><p>Allow them for this address, or use <code>arcctl</code> in a terminal.</p></main></noscript></div>
+<div id="root" data-server="${server}"><noscript><main class="signed-out"><h1>ARC needs JavaScript</h1><p>Allow it for this site, or use <code>arcctl</code> in a terminal.</p></main></noscript></div>
 </body>
 </html>`;
 }

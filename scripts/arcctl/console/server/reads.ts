@@ -53,7 +53,7 @@ export async function diffOf(
 export async function readVersion(api: KubeClient, key: Key, signal: AbortSignal): Promise<ArtifactWorkflow> {
   const found = await api.get(artifactWorkflows, key, signal);
   if (found) return found;
-  throw new ArcError('NotFound', `version ${key.name} is no longer kept`);
+  throw new ArcError('NotFound', `version ${key.name} no longer exists`);
 }
 
 /** Returns the operator's settings with their descriptions. */

@@ -16,7 +16,7 @@ export async function manifestOf(order: Order): Promise<string> {
   const { name, namespace } = order.metadata;
   const text = stringify(ownPart(order), { lineWidth: 0 });
   if (text.length <= mostCharacters) return text;
-  return `${text.slice(0, mostCharacters)}\n# cut: kubectl get order ${name} -n ${namespace} -o yaml shows all of it`;
+  return `${text.slice(0, mostCharacters)}\n# truncated: kubectl get order ${name} -n ${namespace} -o yaml shows everything`;
 }
 
 /** Returns the end of the logs of an artifact's last run; for deleted pods, the part that the status keeps. */
@@ -29,7 +29,7 @@ export async function logsOf(
   const unread: Unread = new Map();
   const { artifacts } = await readTree(api, await readOrder(api, key, signal), unread, signal);
   const artifact = artifacts.find((each) => each.index === index);
-  if (!artifact) throw new ArcError('NotFound', 'this Order has no such artifact: go back to it');
+  if (!artifact) throw new ArcError('NotFound', 'the Order no longer has this artifact: go back to the Order');
   const [run] = artifact.versions.find(({ inForce }) => inForce)?.runs ?? [];
   const status = { head: `Status of ${artifact.name}`, text: whyOf(artifact) || artifact.phase };
   const logs = (run?.pods ?? []).slice(0, mostPods).map(async ({ name }) => {

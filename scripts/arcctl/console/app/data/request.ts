@@ -53,7 +53,7 @@ export async function send<T = object>(path: string, body: object, signal?: Abor
 async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
   const answer = await fetch(path, init).catch((caught: unknown) => {
     if (init.signal?.aborted) throw caught;
-    const message = 'The server of this page does not answer: start it again, or wait until it is back.';
+    const message = 'The server of this page does not respond: restart it, or wait until it is back.';
     throw new RequestError({ code: 'Unreachable', message });
   });
   if (answer.ok) return (await answer.json()) as T;

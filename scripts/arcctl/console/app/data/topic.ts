@@ -80,7 +80,7 @@ function follow(path: string, update: (change: (before: Topic) => Topic) => void
     on<Beat>('beat', ({ problem }) => (problem ? noteConnection('stale', problem) : noteConnection('live')));
     on<Change>('change', (change) => update((before) => applied(before, change)));
     on<Problem>('problem', (problem) => update((before) => ({ ...before, problem })));
-    source.onerror = () => reopen('the server of this page does not answer');
+    source.onerror = () => reopen('the server of this page does not respond');
   };
   const onVisibility = () => {
     clearTimeout(hiding);

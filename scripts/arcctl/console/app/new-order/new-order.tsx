@@ -49,10 +49,10 @@ export default function NewOrderPage() {
       const { namespace, name } = await send<{ namespace: string; name: string }>('/api/orders', {
         manifest,
       });
-      sayDone(`Order ${name} is made`);
+      sayDone(`Order ${name} created`);
       navigate(`/orders/${namespace}/${name}`);
     } catch (caught) {
-      sayFailed('The Order was not made', caught);
+      sayFailed('The Order was not created', caught);
       setSending(false);
     }
   };
@@ -67,7 +67,7 @@ export default function NewOrderPage() {
     !isSending;
   return (
     <div className="page">
-      <PageHead title="New Order" text="What to move, from where to where">
+      <PageHead title="New Order" text="Artifacts with source and destination">
         <button
           type="button"
           className="button"
@@ -75,7 +75,7 @@ export default function NewOrderPage() {
           onClick={() => setEdited(edited === undefined ? (result?.manifest ?? firstText) : undefined)}
         >
           {edited === undefined ? <Pencil size={14} aria-hidden /> : <FormInput size={14} aria-hidden />}
-          {edited === undefined ? 'Edit the YAML' : 'Back to the form'}
+          {edited === undefined ? 'Edit YAML' : 'Back to the form'}
         </button>
         <button type="button" className="button primary" disabled={!canCreate} onClick={() => void create()}>
           <Plus size={15} aria-hidden />
@@ -188,7 +188,7 @@ function OrderForm({ draft, types, endpoints, onChange }: FormProps) {
         label={label}
         value={draft[which]}
         choices={[
-          ...(draft[which] === '' ? [{ value: '', label: 'no Endpoint fits' }] : []),
+          ...(draft[which] === '' ? [{ value: '', label: 'no suitable Endpoint' }] : []),
           ...here
             .filter((each) => canBe(which, each, found) || each.name === draft[which])
             .map((each) => ({
@@ -306,7 +306,7 @@ function ArtifactForm({ head, artifact, type, onChange, onRemove }: ArtifactForm
           <Trash2 size={14} aria-hidden />
         </button>
       )}
-      {fields.length === 0 && <p className="quiet">This type has no schema: write the artifact as YAML.</p>}
+      {fields.length === 0 && <p className="quiet">This type has no schema: edit the artifact as YAML.</p>}
       {first.map(field)}
       {rest.length > 0 && (
         <details>

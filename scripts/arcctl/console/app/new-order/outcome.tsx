@@ -5,10 +5,10 @@ import { Notice } from '../parts/states.tsx';
 
 const words: Readonly<Record<string, readonly [text: string, tone: Tone]>> = {
   run: ['would run', 'good'],
-  're-use': ['has arrived', 'good'],
-  'goes on': ['goes on', 'busy'],
+  're-use': ['already copied', 'good'],
+  'goes on': ['in progress', 'busy'],
   wait: ['would wait', 'warn'],
-  refuse: ['would be refused', 'bad'],
+  refuse: ['would be rejected', 'bad'],
   cancel: ['cancelled', 'quiet'],
 };
 
@@ -58,7 +58,7 @@ export function Outcome({
           </>
         )}
         {!problem && !result && (
-          <p className="quiet">Fill in the form: what would become of the Order is shown here.</p>
+          <p className="quiet">Fill in the form to see a preview of the Order here.</p>
         )}
       </div>
     </section>

@@ -73,7 +73,7 @@ function Details({ order, artifact }: { order: OrderHead; artifact: ArtifactRow 
         <div className={`said${phase === 'Failed' || needsPerson ? ' is-bad' : ''}`}>
           {reason !== '' && <strong>{reason}</strong>}
           <pre>{message}</pre>
-          {needsPerson && <p className="quiet">This waits for a person.</p>}
+          {needsPerson && <p className="quiet">This needs attention.</p>}
         </div>
       )}
       <dl className="details">
@@ -90,7 +90,7 @@ function Details({ order, artifact }: { order: OrderHead; artifact: ArtifactRow 
         </Detail>
         <Detail name="Size">
           {artifact.bytes > 0
-            ? `${bytesText(artifact.bytes)}, ${bytesText(artifact.copied)} of it sent`
+            ? `${bytesText(artifact.bytes)}, ${bytesText(artifact.copied)} of it uploaded`
             : '–'}
         </Detail>
         <Detail name="Digest">
@@ -141,7 +141,7 @@ function ArtifactActions({ order, artifact }: { order: OrderHead; artifact: Arti
       await act(order, look.name, artifact.versions.find(({ inForce }) => inForce)?.name);
       sayDone(`${artifact.name}: ${look.done}`);
     } catch (caught) {
-      sayFailed(`${look.label} was refused`, caught);
+      sayFailed(`${look.label} failed`, caught);
     }
   };
   return (
@@ -157,7 +157,7 @@ function ArtifactActions({ order, artifact }: { order: OrderHead; artifact: Arti
       <Confirm
         isOpen={isAsked}
         title={`${look.label} ${artifact.name}?`}
-        text="What runs of it is stopped. Retry runs it again."
+        text="Its running transfer is stopped. Retry runs it again."
         verb={look.label}
         isDangerous
         onClose={() => setAsked(false)}

@@ -32,7 +32,7 @@ export function graphNodes(
     kind: 'Order',
     name: order.name,
     phase: order.phase,
-    note: `${order.counts.succeeded} of ${order.counts.total} arrived`,
+    note: `${order.counts.succeeded} of ${order.counts.total} succeeded`,
     artifact: undefined,
   };
   const runsOf = new Map(runs?.artifacts.map((each) => [each.index, each.versions]));

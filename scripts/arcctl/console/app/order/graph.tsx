@@ -35,7 +35,7 @@ export function Graph({ order, artifacts }: { order: OrderHead; artifacts: reado
     <>
       {problem && <Notice>{problem}</Notice>}
       {unread.length > 0 && (
-        <Notice tone="warn">{unread.join('; ')}: the graph is shown without them.</Notice>
+        <Notice tone="warn">{unread.join('; ')}: not shown in the graph.</Notice>
       )}
       <Picture boxes={boxes} open={open} />
       <ArtifactSheet

@@ -37,9 +37,9 @@ export function OrderHeader({ order, minutes }: { order: OrderHead; minutes: rea
             note={percentText(order.progress.share)}
           />
           <Fact
-            name="At the destination"
+            name="Copied"
             value={order.progress.bytes > 0 ? bytesText(order.progress.bytes) : '–'}
-            note={recent > 0 ? `${bytesText(recent)} moved in the last hour` : ''}
+            note={recent > 0 ? `${bytesText(recent)} copied in the last hour` : ''}
           />
           <Pace order={order} />
           <Fact
@@ -108,7 +108,7 @@ function Actions({ order }: { order: OrderHead }) {
       sayDone(`${order.name}: ${done}`);
       if (name === 'delete') navigate('/orders');
     } catch (caught) {
-      sayFailed(`${label} was refused`, caught);
+      sayFailed(`${label} failed`, caught);
     }
   };
   const choose = (look: ActionLook) => (look.isDangerous ? setAsked(look) : void run(look));

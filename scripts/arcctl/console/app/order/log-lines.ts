@@ -42,7 +42,7 @@ function outcomeOf({
   if (outcome === 'failed') return { text: `Failed (${String(reason)}): ${String(message)}`, tone: 'bad' };
   if (outcome !== 'succeeded') return undefined;
   const parts = [
-    typeof digest === 'string' ? `Arrived as ${digest}` : 'Arrived',
+    typeof digest === 'string' ? `Succeeded as ${digest}` : 'Succeeded',
     ...countsText(bytes),
     ...(isRecord(items)
       ? [
@@ -55,7 +55,7 @@ function outcomeOf({
 
 function countsText(bytes: unknown): string[] {
   if (!isRecord(bytes)) return [];
-  const named = { copied: 'sent', existed: 'there already', mounted: 'mounted' };
+  const named = { copied: 'uploaded', existed: 'existed', mounted: 'mounted' };
   return Object.entries(named).flatMap(([field, word]) => {
     const value = bytes[field];
     return typeof value === 'number' && value > 0 ? [`${bytesText(value)} ${word}`] : [];

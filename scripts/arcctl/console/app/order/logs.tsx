@@ -37,7 +37,7 @@ function AllLogs({ order, picker }: { order: OrderHead; picker: React.ReactNode 
         lines={lines}
         picker={picker}
         state={state}
-        none="The workers have said nothing yet."
+        none="No log lines yet."
       />
     </>
   );
@@ -69,7 +69,7 @@ function OneLog({
         lines={lines}
         picker={picker}
         state={isLoading ? 'Reading' : isRunning ? 'Live' : 'Ended'}
-        none="Its log is empty."
+        none="The log is empty."
       />
     </>
   );

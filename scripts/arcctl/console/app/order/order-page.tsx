@@ -41,7 +41,7 @@ export default function OrderPage({
   const events = rowsOf<EventRow>(topic, 'events');
   return (
     <div className="page fills">
-      <nav className="crumbs" aria-label="Where you are">
+      <nav className="crumbs" aria-label="Breadcrumbs">
         <Link href="/orders">Orders</Link>
         <ChevronRight size={13} aria-hidden />
         <Link href={`/orders?namespace=${namespace}`}>{namespace}</Link>
@@ -51,7 +51,7 @@ export default function OrderPage({
       {topic.problem && !order && (
         <Empty
           isPage
-          title={topic.problem.code === 'NotFound' ? `There is no Order ${name}` : topic.problem.code}
+          title={topic.problem.code === 'NotFound' ? `Order ${name} not found` : topic.problem.code}
         >
           <p>{topic.problem.message}</p>
           <Link href="/orders" className="button">

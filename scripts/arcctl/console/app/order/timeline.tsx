@@ -21,7 +21,7 @@ export function Timeline({ events }: { events: readonly EventRow[] }) {
     <>
       {controls}
       {found.length === 0 ? (
-        <Empty title="No Events">A cluster keeps them for an hour.</Empty>
+        <Empty title="No Events">A cluster keeps Events for an hour.</Empty>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
         <section className="timeline" tabIndex={0} aria-label="Timeline">

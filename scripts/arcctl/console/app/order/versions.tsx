@@ -27,7 +27,7 @@ export function Versions({ order, artifact }: VersionsProps) {
         index: artifact.index,
         version: name,
       });
-      sayDone(`${artifact.name}: set back to revision ${revision}`);
+      sayDone(`${artifact.name}: rolled back to revision ${revision}`);
     } catch (caught) {
       sayFailed('The Order was not changed', caught);
     }
@@ -40,7 +40,7 @@ export function Versions({ order, artifact }: VersionsProps) {
           <li key={version.name} className="version">
             <div className="version-head">
               <strong>Revision {version.revision}</strong>
-              {version.inForce && <Chip tone="accent">in force</Chip>}
+              {version.inForce && <Chip tone="accent">current</Chip>}
               <Phase phase={version.phase} />
               <span className="grows" />
               <Ago at={version.completed || version.created} />
@@ -75,7 +75,7 @@ export function Versions({ order, artifact }: VersionsProps) {
       <Confirm
         isOpen={asked !== undefined}
         title={`Roll ${artifact.name} back to revision ${asked?.revision}?`}
-        text="The Order gets what this version was made of, and it runs again as a new revision. What a tool keeps in Git has to be changed there as well."
+        text="The Order gets the inputs of this version, which run as a new revision. If a GitOps tool manages the Order, change it in Git as well."
         verb="Roll back"
         isDangerous={false}
         onClose={() => setAsked(undefined)}
@@ -94,10 +94,10 @@ function Diff({ namespace, name, from, to }: { namespace: string; name: string; 
   if (problem) return <Notice>{messageOf(problem)}</Notice>;
   if (!value) return <Loading lines={3} />;
   if (value.lines.every(({ kind }) => kind === 'same'))
-    return <p className="quiet">Both were made of the same: it ran again by force, or was found again.</p>;
+    return <p className="quiet">The inputs are identical: the artifact was forced, or returned to the same inputs.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-    <section className="diff" tabIndex={0} aria-label="From this version to the one in force">
+    <section className="diff" tabIndex={0} aria-label="From this version to the current one">
       <pre>
         {value.lines.map(({ kind, text }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines of a text that does not change

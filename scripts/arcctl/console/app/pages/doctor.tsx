@@ -10,7 +10,7 @@ import { Pick } from '../parts/select.tsx';
 import { Loading, Notice, PageHead } from '../parts/states.tsx';
 
 const states = ['bad', 'warn', 'unknown', 'ok'] as const;
-const names = { bad: 'Broken', warn: 'Warning', unknown: 'Not readable', ok: 'Fine' };
+const names = { bad: 'Failed', warn: 'Warning', unknown: 'Unknown', ok: 'OK' };
 
 /** Checks whether the cluster and a namespace are ready for Orders; each finding comes with a fix. */
 export default function DoctorPage() {
@@ -30,8 +30,8 @@ export default function DoctorPage() {
     isLoading || !value
       ? 'Checking'
       : wrong === 0
-        ? 'Everything that Orders need is there'
-        : `${countText(wrong, 'thing')} to mend`;
+        ? 'All checks passed'
+        : `${countText(wrong, 'problem')} to fix`;
   return (
     <div className="page">
       <PageHead title="Doctor" text={text}>

@@ -38,7 +38,7 @@ export default function EndpointsPage() {
       <PageHead title="Endpoints" text={topic.isReady && countText(all.length, 'Endpoint')} />
       {topic.problem && <Notice>{topic.problem.message}</Notice>}
       <div className="filters">
-        <FilterField label="Filter by name or address" value={text} onChange={(q) => setQuery({ q })} />
+        <FilterField label="Filter by name or URL" value={text} onChange={(q) => setQuery({ q })} />
         <PhaseFilter
           label="State"
           counts={countsOf(others.map((row) => row.state))}
@@ -185,7 +185,7 @@ function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly
         <dd>{hasCredentials ? 'from a Secret' : 'none'}</dd>
         {allowedTypes.length > 0 && (
           <>
-            <dt>Types allowed</dt>
+            <dt>Allowed types</dt>
             <dd>{allowedTypes.join(', ')}</dd>
           </>
         )}
@@ -197,8 +197,8 @@ function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly
         )}
       </dl>
       <section aria-labelledby="conditions-head">
-        <h3 id="conditions-head">What the last probe found</h3>
-        {conditions.length === 0 && <p className="quiet">It has not been probed yet.</p>}
+        <h3 id="conditions-head">Result of the last probe</h3>
+        {conditions.length === 0 && <p className="quiet">Not probed yet.</p>}
         <ul className="conditions">
           {conditions.map((condition) => (
             <li key={condition.type}>
@@ -219,7 +219,7 @@ function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly
       <section aria-labelledby="history-head">
         <h3 id="history-head">Probe history</h3>
         {events.length === 0 && (
-          <p className="quiet">No Events: nothing has changed within the hour that a cluster keeps them.</p>
+          <p className="quiet">No Events in the last hour.</p>
         )}
         <ul className="conditions">
           {events.map((event) => (

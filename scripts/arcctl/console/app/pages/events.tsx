@@ -36,7 +36,7 @@ export default function EventsPage() {
           onSort={(sorting) => setQuery({ sort: sortingText(sorting) })}
           empty={
             <Empty icon={<Activity size={26} aria-hidden />} title="No Events found">
-              A cluster keeps them for an hour.
+              A cluster keeps Events for an hour.
             </Empty>
           }
         />

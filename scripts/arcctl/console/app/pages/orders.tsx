@@ -65,7 +65,7 @@ export function OrdersPage() {
         />
         {view === 'person' && (
           <button type="button" className="toggle" aria-pressed="true" onClick={() => setQuery({ view: '' })}>
-            Needs a person
+            Needs attention
             <X size={12} aria-hidden />
           </button>
         )}
@@ -198,7 +198,7 @@ interface SavedView {
 }
 
 const ready: readonly SavedView[] = [
-  { name: 'Needs a person', search: '?view=person' },
+  { name: 'Needs attention', search: '?view=person' },
   { name: 'Running', search: '?phase=Running' },
   { name: 'Failed, newest first', search: '?phase=Failed&sort=-created' },
 ];
@@ -227,7 +227,7 @@ function SavedViews() {
   const isSaved = saved.find(({ search }) => search === `?${current}`);
   return (
     <>
-      <Sheet title="Save these filters" isOpen={isNaming} onClose={() => setNaming(false)} shape="middle">
+      <Sheet title="Save filters" isOpen={isNaming} onClose={() => setNaming(false)} shape="middle">
         <form
           className="form"
           onSubmit={(event) => {
@@ -258,7 +258,7 @@ function SavedViews() {
             ? []
             : [
                 {
-                  label: 'Save these filters…',
+                  label: 'Save filters…',
                   icon: <BookmarkPlus size={14} aria-hidden />,
                   onSelect: () => setNaming(true),
                 },
@@ -266,7 +266,7 @@ function SavedViews() {
           isSaved
             ? [
                 {
-                  label: `Forget ${isSaved.name}`,
+                  label: `Delete ${isSaved.name}`,
                   icon: <Trash2 size={14} aria-hidden />,
                   isDangerous: true,
                   onSelect: () => setSaved(saved.filter((view) => view !== isSaved)),

@@ -46,16 +46,16 @@ export function OverviewPage() {
           <div className="overview">
             <Throughput minutes={minutes} />
             <Orders
-              head="Needs a person"
+              head="Needs attention"
               rows={[...rowsOf<OrderRow>(topic, 'waiting'), ...rowsOf<OrderRow>(topic, 'failed')]}
-              none="Nothing waits for anybody."
+              none="No Order needs attention."
               icon={<CircleCheck size={20} className="tone-good" aria-hidden />}
               noteOf={whyOf}
             />
             <Orders
               head="Running"
               rows={rowsOf<OrderRow>(topic, 'running')}
-              none="Nothing runs at present."
+              none="No Order is running."
               icon={<CirclePlay size={20} aria-hidden />}
               noteOf={({ counts }) => `${counts.succeeded} of ${counts.total}`}
             />
@@ -105,8 +105,8 @@ function Tiles({ totals }: { totals: Totals }) {
         icon={UserRound}
         tone="warn"
         count={totals.waiting}
-        name="Waiting for a person"
-        note="beside what failed"
+        name="Needs attention"
+        note="in addition to failures"
       />
       <Tile
         href="/orders?phase=Succeeded"
@@ -121,7 +121,7 @@ function Tiles({ totals }: { totals: Totals }) {
         icon={Network}
         tone={totals.endpointsBroken > 0 ? 'bad' : 'good'}
         count={totals.endpointsBroken}
-        name="Broken Endpoints"
+        name="Unusable Endpoints"
         note={`of ${totals.endpoints}`}
       />
     </ul>
@@ -209,9 +209,9 @@ function Orders({ head, rows, none, icon, noteOf }: OrdersProps) {
 function Broken({ rows }: { rows: readonly EndpointRow[] }) {
   if (rows.length === 0) return null;
   return (
-    <section className="card" aria-label="Broken Endpoints">
+    <section className="card" aria-label="Unusable Endpoints">
       <header className="card-head">
-        <h2>Broken Endpoints</h2>
+        <h2>Unusable Endpoints</h2>
       </header>
       <ul className="lines">
         {rows.map(({ id, namespace, name, url, conditions }) => (
@@ -237,13 +237,13 @@ function Broken({ rows }: { rows: readonly EndpointRow[] }) {
 
 function Welcome() {
   return (
-    <Empty icon={<Package size={28} aria-hidden />} title="Nothing is here yet">
+    <Empty icon={<Package size={28} aria-hidden />} title="No Orders and Endpoints yet">
       <p>
         An Order says which artifacts to move, from which Endpoint to which. Make Endpoints first, then an
         Order.
       </p>
       <p>
-        <code>npm start -- --with-registry</code> brings two registries to try it with.
+        <code>npm start -- --with-registry</code> starts two registries for a trial.
       </p>
       <p>
         <Link href="/doctor" className="button">

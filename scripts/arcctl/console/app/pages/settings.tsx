@@ -18,7 +18,7 @@ export default function SettingsPage() {
   );
   const groups = [
     ...Map.groupBy(found, ({ id, what }) =>
-      what === '' ? 'Not known' : (headings[id.split('.')[0] ?? ''] ?? 'Others'),
+      what === '' ? 'Unknown' : (headings[id.split('.')[0] ?? ''] ?? 'Others'),
     ),
   ];
   return (
@@ -27,7 +27,7 @@ export default function SettingsPage() {
         title="Settings"
         text={
           <>
-            The ConfigMap <code>arc-settings</code> in <code>arc-system</code>, to read.{' '}
+            The ConfigMap <code>arc-settings</code> in <code>arc-system</code>, read-only.{' '}
             <code>kubectl edit</code> changes it.
           </>
         }

@@ -21,7 +21,7 @@ export class Boundary extends Component<
     const { failed } = this.state;
     if (failed === undefined) return this.props.children;
     return (
-      <Empty icon={<Bug size={26} aria-hidden />} title="This page cannot be drawn">
+      <Empty icon={<Bug size={26} aria-hidden />} title="This page cannot be displayed">
         <p>{failed}</p>
         <button type="button" className="button" onClick={() => location.reload()}>
           Reload

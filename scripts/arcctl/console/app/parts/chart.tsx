@@ -14,7 +14,7 @@ export function Throughput({ minutes }: { minutes: readonly Minute[] }) {
       <header className="card-head">
         <h2 id="throughput-head">Throughput</h2>
         <p className="card-figures">
-          <strong>{bytesText(bytes)}</strong> moved, <strong>{arrived}</strong> arrived in the last hour
+          <strong>{bytesText(bytes)}</strong> copied, <strong>{arrived}</strong> artifacts succeeded in the last hour
         </p>
       </header>
       <div className="chart">
@@ -24,7 +24,7 @@ export function Throughput({ minutes }: { minutes: readonly Minute[] }) {
       </div>
       {busy.length > 0 && (
         <details className="chart-figures">
-          <summary>The figures</summary>
+          <summary>Figures</summary>
           <table>
             <thead>
               <tr>

@@ -39,7 +39,7 @@ function List() {
           <Toast.Title className="toast-title" />
           <Toast.Description className="toast-text" />
         </div>
-        <Toast.Close className="icon-button small" aria-label="Close the message">
+        <Toast.Close className="icon-button small" aria-label="Close message">
           <X size={13} aria-hidden />
         </Toast.Close>
       </Toast.Content>

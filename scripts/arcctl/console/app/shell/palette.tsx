@@ -106,7 +106,7 @@ function Finder({ onClose, places }: Omit<PaletteProps, 'isOpen'>) {
             <small>{note}</small>
           </div>
         ))}
-        {found.length === 0 && <p className="palette-none">Nothing has such a name.</p>}
+        {found.length === 0 && <p className="palette-none">Nothing found.</p>}
       </div>
     </>
   );

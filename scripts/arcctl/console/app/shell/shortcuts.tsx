@@ -60,13 +60,13 @@ function focusFilter(): void {
 
 const others: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl K', 'Search Orders and pages'],
-  ['/', 'Go to the filter of a list'],
+  ['/', 'Focus the filter of a list'],
   ['c', 'New Order'],
   ['j k', 'Next and previous row'],
   ['Enter', 'Open a row'],
   ['x', 'Select a row'],
   ['[ ]', 'Previous and next tab of an Order'],
-  ['Esc', 'Close what is open'],
+  ['Esc', 'Close the dialog'],
   ['?', 'This list'],
 ];
 

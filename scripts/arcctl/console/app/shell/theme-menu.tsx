@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { ActionMenu } from '../parts/menu.tsx';
 
 const themes = [
-  { name: 'system', label: 'As the system', icon: Monitor },
+  { name: 'system', label: 'System', icon: Monitor },
   { name: 'light', label: 'Light', icon: Sun },
   { name: 'dark', label: 'Dark', icon: Moon },
 ] as const;
