@@ -1,4 +1,4 @@
-/** `npx node scripts/api-reference.ts`: writes docs/api-reference.md, and the table in docs/arcctl.md, anew. Tests fail until then. */
+/** `npx node scripts/api-reference.ts`: regenerates docs/api-reference.md and the table in docs/arcctl.md. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { arcKinds } from '#shared/domain';

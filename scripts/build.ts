@@ -1,4 +1,4 @@
-/** `npm run build`: one bundle per deployable in dist/, and the commands for people. */
+/** `npm run build`: writes one bundle per deployable, and the command-line programs, to dist/. */
 import { buildFunctions, bundleCommands } from './build/bundle.ts';
 
 for (const { file, bytes } of [...(await buildFunctions('dist')), ...(await bundleCommands('dist'))])

@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint and format, the checks of the tree, subjects of commits, generated documents, bundles within their budgets. Stops at nothing, fails on any. */
+/** `npm run check`: types, lint and format, tree checks, commit subjects, generated documents, bundle budgets. Runs all, and fails if one fails. */
 import { spawnSync } from 'node:child_process';
 import { overBudget } from './build/budgets.ts';
 import { buildFunctions, bundleCommands } from './build/bundle.ts';

@@ -1,4 +1,4 @@
-/** `npm run demo`: the main job, end to end, in a temporary folder. `--json`, `--keep`, `--source <ref>`: see the README. */
+/** `npm run demo`: a complete run in a temporary folder. `--json`, `--keep`, `--source <ref>`: see the README. */
 
 import { parseDemoArguments } from './demo/arguments.ts';
 import { runDemo } from './demo/run.ts';

@@ -1,4 +1,4 @@
-/** `npx node scripts/event-schemas.ts`: writes the JSON Schemas of domain events anew, after their zod schemas have changed. */
+/** `npx node scripts/event-schemas.ts`: regenerates the JSON Schemas of domain events from their zod schemas. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { schemaFiles } from '#shared/conduit/events';

@@ -1,8 +1,8 @@
 /**
- * `npm run soak`: the random tests with a fresh seed and many more runs, ten minutes of client-go's informers, the tests before a release (`npm run test:release`), a release made twice, then an hour of honest Orders beside hostile clients, and an hour beside greedy tenants.
+ * `npm run soak`: the randomized tests with a fresh seed and many more runs, ten minutes of client-go's informers, the tests before a release (`npm run test:release`), a release built twice, then an hour of regular Orders beside hostile clients, and an hour beside greedy tenants.
  * usage: soak.ts [--seed <integer>] [--runs <factor>] [--seconds <of informers>] [--mixed-seconds <of each>] [filter ...]
- * `--runs 700 test/chaos/stories` plays 100,000 stories of the model, in an hour or so. `--seed` repeats a soak; filters choose test files and leave the rest out.
- * The informers need KUBEBUILDER_ASSETS. The hostile clients need what `npm run test:knative` does, and are left out where KUBECONFIG is not set; they alone:
+ * `--runs 700 test/chaos/stories` runs 100,000 sequences of the model, in about an hour. `--seed` repeats a soak; filters select test files and skip the rest.
+ * The informers need KUBEBUILDER_ASSETS. The hostile clients need the requirements of `npm run test:knative`, and are skipped without KUBECONFIG; to run only them:
  * `ARC_SOAK_SECONDS=3600 npm run test:knative -- mixed-load`, or `-- two-tenants`.
  */
 import { spawnSync } from 'node:child_process';
@@ -27,7 +27,7 @@ function test(environment: Record<string, string>, ...parameters: string[]): boo
   );
 }
 
-/** A cluster with one installation, for an hour; prints one JSON object at the end. */
+/** Runs an installation on a cluster for an hour; prints one JSON object at the end. */
 function besideHostileClients(): boolean {
   if (process.env.KUBECONFIG === undefined) {
     console.log('soak: without KUBECONFIG, honest Orders beside hostile clients are left out');

@@ -1,4 +1,4 @@
-/** `npm start`: the whole conduit in one process on loopback, until Ctrl-C. */
+/** `npm start`: runs ARC in one process on loopback, until Ctrl-C. */
 import module from 'node:module';
 import path from 'node:path';
 import { parseStartArguments, type StartOptions } from './standalone/arguments.ts';
@@ -38,7 +38,7 @@ const dashboard = await startDashboard({ api, transport, server, hint }, { port:
 await rememberAccess(folder, dashboard.access);
 const { firstOrder } = registries ?? {};
 console.log(greeting({ ...standalone, folder, dashboard: dashboard.url, firstOrder }, process.cwd()));
-module.flushCompileCache(); // now, for who ends it by kill -9
+module.flushCompileCache(); // now, in case the process is killed with kill -9
 
 if (!interrupt.signal.aborted)
   await new Promise((resolve) => interrupt.signal.addEventListener('abort', resolve, { once: true }));
@@ -55,8 +55,8 @@ function orFail<T>(what: string, result: Promise<T>): Promise<T> {
 }
 
 /**
- * Compiled code is kept: the next start takes half of the CPU time. `npm start` has it kept for every file; then the next start does not load
- * what strips types either, which is 25 MB of memory. Without that it is kept beside the state, for what is imported after this.
+ * Starts the standalone with a compile cache, which halves the CPU time of the next start. `npm start` caches every file, so that the next
+ * start does not load the type stripper either, which saves 25 MB of memory. Otherwise the cache is beside the state, for later imports.
  */
 async function start({
   logLevel,

@@ -1,7 +1,7 @@
 /**
- * `npm test` and its sisters: a vitest project, then one plain line `N passed, N failed, N skipped`.
+ * `npm test` and its variants: runs a vitest project, then prints `N passed, N failed, N skipped`.
  * usage: test.ts [--project unit|e2e|cluster|knative|release] [--related <file>] [filter ...]
- * Without `--project`: unit. `--related`: only tests that import this file, directly or by others.
+ * Default project: unit. `--related`: only tests that import this file, directly or transitively.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,10 @@ const { values, positionals } = parseArgs({
     related: { type: 'string' },
   },
 });
-// The temporary files of all tests, also of tests that are killed: removed at the end.
+// The temporary files of all tests, including killed ones, removed at the end.
 const temporary = mkdtempSync(path.join(tmpdir(), 'arc-tests-'));
 process.env.TMPDIR = temporary;
-// squid and PostgreSQL change to users of their own, who have to reach their files in it.
+// squid and PostgreSQL switch to other users, who must be able to reach their files here.
 chmodSync(temporary, 0o755);
 process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 const vitest = await startVitest('test', positionals, {
@@ -31,7 +31,7 @@ const vitest = await startVitest('test', positionals, {
 const modules = vitest.state.getTestModules();
 const tests = modules.flatMap((module) => [...module.children.allTests()]);
 const count = (state: string) => tests.filter((test) => test.result().state === state).length;
-// A file that did not even load has no tests to count, and a suite whose beforeAll failed skips them: neither may pass for that.
+// A file that failed to load has no tests to count, and a failed beforeAll skips tests: both count as failures.
 const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
 const broken = suites.filter((suite) => !suite.ok() && suite.errors().length > 0).length;
 const failed = count('failed') + broken + vitest.state.getUnhandledErrors().length;

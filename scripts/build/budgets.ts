@@ -1,28 +1,28 @@
 import type { Bundle } from './bundle.ts';
 
-/** KiB. A function that grows past its budget starts slower from zero: find what it drags in before raising it. */
+/** In KiB. A larger bundle starts slower: find the cause before you raise its budget. */
 const budgets: Record<string, number> = {
-  // two thirds of it read charts, versions, bundles and certificates (YAML, semver, tar, zod, Sigstore): bundled, but run for those alone
+  // two thirds of it read charts, versions, bundles and certificates (YAML, semver, tar, zod, Sigstore), evaluated only when needed
   'transfer-worker': 715,
-  // RE2 is a tenth of it: patterns of users, in linear time; the embedded store checks its file before it maps it; backups go to S3;
-  // names are a quarter of the servers, which do not give them back
+  // RE2 is a tenth of it, for user patterns in linear time; the embedded store verifies its file before mapping it; backups go to S3;
+  // a quarter of the servers are function names, because their names are not minified
   'api-server': 2250,
-  // speaks to registries, signs for S3, and reads the keys of bundles
+  // contacts registries, signs for S3, and reads the keys of bundles
   'probe-endpoint': 359,
-  // these two run the plan of an Order, and resolve where its artifacts land
+  // these two compute the plan of an Order, and resolve the targets of its artifacts
   'decompose-order': 325,
   'roll-up-order': 330,
-  // decides who starts next
+  // decides the order of transfers
   'submit-workflow': 287,
   // quotes logs of failed steps
   'sync-status': 285,
-  // makes certificates: the ASN.1 of X.509 is half of it
+  // creates certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
-  // takes the decisions of all functions, the plan of an Order among them, and makes domain events
+  // contains the decisions of all functions, including the plan of an Order, and creates domain events
   'watch-bridge': 552,
-  // loaded by programs, and by functions outside a cluster: YAML and SOCKS proxies are two thirds of it
+  // loaded lazily by programs, and by functions outside a cluster: YAML and SOCKS proxies are two thirds of it
   kubeconfig: 167,
-  // every kind of transfer, and in arcctl kubeconfigs, YAML and events: compiled when they are used; a quarter is the console, compressed
+  // every kind of transfer, and in arcctl kubeconfigs, YAML and events, compiled lazily; a quarter is the compressed console
   arcctl: 1580,
   'arcctl-start': 1,
   // its login probes a registry
@@ -30,7 +30,7 @@ const budgets: Record<string, number> = {
 };
 const functionBudget = 280;
 
-/** One line per bundle over its budget. */
+/** Returns one line per bundle over its budget. */
 export function overBudget(bundles: readonly Bundle[]): string[] {
   return bundles.flatMap(({ name, bytes }) => {
     const budget = budgets[name] ?? functionBudget;

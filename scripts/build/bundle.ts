@@ -18,11 +18,11 @@ export interface Bundle {
   name: string;
   file: string;
   bytes: number;
-  /** Folders of the packages that parts of it come from, such as `node_modules/zod`. */
+  /** Folders of the bundled packages, such as `node_modules/zod`. */
   packages: string[];
 }
 
-/** How a program becomes one file for the Node of our images. */
+/** esbuild settings for a program as one file, for the Node version of our images. */
 export const bundleSettings = {
   bundle: true,
   platform: 'node',
@@ -31,21 +31,21 @@ export const bundleSettings = {
   minify: true,
   keepNames: true,
   legalComments: 'none',
-  // Names of modules are written into bundles: where a link in node_modules leads to must not be.
+  // Bundles contain module names, which must not depend on where a link in node_modules points.
   preserveSymlinks: true,
   logLevel: 'error',
-  // Some dependencies are CommonJS and call require at run time; an ESM bundle has none unless it is made.
+  // Some dependencies are CommonJS and call require at run time; an ESM bundle must define it.
   banner: {
     js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
   },
-  // lmdb loads a native addon by path: the embedded store is for the standalone and no function carries it.
+  // lmdb loads a native addon by path: only the standalone uses the embedded store.
   external: ['lmdb'],
   plugins: [inlineProtos, leaveOut, loadSeldomLate, plainBuiltins, kubeconfigApart],
 } satisfies BuildOptions;
 
 /**
- * The same for functions, which start often, and for servers. Stack traces need names; giving minified functions their names back takes a
- * call for each at every start, and for each closure that is made later, so they are left as they are written.
+ * Settings for functions, which start often, and for servers. Stack traces need function names, but restoring minified names costs a call per
+ * function at every start and per closure later, so names are not minified.
  */
 export const functionSettings = {
   ...bundleSettings,
@@ -57,15 +57,15 @@ export const functionSettings = {
 
 const servers = ['api-server', 'watch-bridge'];
 
-/** A server spent 4 % of its CPU on the names of its closures; whatever starts for one job has to be small. */
+/** A server spent 4 % of its CPU on the names of closures; one-shot programs should be small instead. */
 function programSettings(name: string): typeof bundleSettings | typeof functionSettings {
   return servers.includes(name) ? functionSettings : bundleSettings;
 }
 
 /**
- * Bundles every deployable of functions/ into one file `<outDir>/<name>.mjs`. A folder with a `main.ts` is a program and
- * brings its own start; one with a `func.yaml` is a function, started by the shared runtime. The rest
- * deploys nothing by itself. One more file is for all of them, loaded when a kubeconfig has to be read.
+ * Bundles every deployable of functions/ into a file `<outDir>/<name>.mjs`. A folder with `main.ts` is a program with its own start; one with
+ * `func.yaml` is a function, started by the shared runtime; others are not deployable. A further shared file is loaded to read a
+ * kubeconfig.
  */
 export async function buildFunctions(outDir: string): Promise<Bundle[]> {
   const bundles: Promise<Bundle>[] = [bundleKubeconfig(outDir)];
@@ -78,7 +78,7 @@ export async function buildFunctions(outDir: string): Promise<Bundle[]> {
   return Promise.all(bundles);
 }
 
-/** What programs load lazily to read a kubeconfig. */
+/** Bundles the module that programs load lazily to read a kubeconfig. */
 export async function bundleKubeconfig(outDir: string): Promise<Bundle> {
   const file = path.join(outDir, kubeconfigFile);
   const { metafile } = await build({
@@ -92,20 +92,20 @@ export async function bundleKubeconfig(outDir: string): Promise<Bundle> {
 
 const commands = ['arcctl', 'arc-transfer'];
 
-/** The commands for people, one file each, and what starts arcctl where it is installed. */
+/** Bundles the command-line programs, one file each, and the start file of the installed arcctl. */
 export function bundleCommands(outDir: string): Promise<Bundle[]> {
   return Promise.all([bundleStart(outDir), ...commands.map((name) => bundleCommand(name, outDir))]);
 }
 
-/** arcctl as `npm install` has it: resolves with the file that is started, beside which the command stands. */
+/** Bundles arcctl as installed by npm; resolves with its start file, which is beside the program. */
 export async function bundleInstalled(outDir: string): Promise<Bundle> {
   const [start] = await Promise.all([bundleStart(outDir), bundleCommand('arcctl', outDir)]);
   return start;
 }
 
 /**
- * A command as one file, which stands anywhere by itself: what it loads lazily, kubeconfigs too, is in it, and is first looked at when it
- * is needed. It runs under its user's Node.
+ * Bundles a command into one self-contained file: lazily loaded modules, including kubeconfigs, are in it and are parsed when needed. It runs
+ * under the user's Node.
  */
 async function bundleCommand(name: string, outDir: string): Promise<Bundle> {
   const file = path.join(outDir, `${name}.mjs`);
@@ -127,7 +127,7 @@ async function bundleCommand(name: string, outDir: string): Promise<Bundle> {
   return made(name, file, metafile);
 }
 
-/** A few lines for any Node, old ones too, which are told that they are. */
+/** Bundles the start file, which also runs under old Node versions to report that they are too old. */
 async function bundleStart(outDir: string): Promise<Bundle> {
   const name = 'arcctl-start';
   const file = path.join(outDir, `${name}.mjs`);

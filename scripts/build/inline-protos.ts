@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** The part of protobufjs that turns .proto files into JSON; it comes with etcd3's proto loader. */
+/** The part of protobufjs that converts .proto files to JSON; a dependency of etcd3's proto loader. */
 interface Protobuf {
   Root: new () => { loadSync(file: string, options: { keepCase: boolean }): { toJSON(): object } };
 }
@@ -11,8 +11,8 @@ interface Protobuf {
 const reading = `(0, proto_loader_1.loadSync)(\`\${__dirname}/../proto/rpc.proto\`, `;
 
 /**
- * etcd3 reads its .proto files from beside its sources when it is loaded, where a bundle has none: the bundle gets what they
- * say as JSON instead, which also takes less time to load.
+ * etcd3 reads its .proto files from its package folder, which a bundle does not have: this plugin inlines their content as JSON, which also
+ * loads faster.
  */
 export const inlineProtos: Plugin = {
   name: 'inline-protos',

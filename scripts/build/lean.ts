@@ -2,17 +2,17 @@ import { isBuiltin } from 'node:module';
 import type { Plugin, PluginBuild } from 'esbuild';
 
 /**
- * Takes out of a bundle what no program of ours uses and every start would pay for, where tree shaking cannot see it because the
- * package is CommonJS. A bundle that imports a removed part fails to build, or at the first call of it.
+ * Removes unused parts of CommonJS packages, which tree shaking cannot detect. A bundle that imports a removed part fails at build time or at
+ * its first call.
  */
 export const leaveOut: Plugin = {
   name: 'leave-out',
   setup(build) {
-    // Its HTTP, Kafka and MQTT messages and emitters, with JSON for big numbers: we have the event itself from it.
+    // Drops HTTP, Kafka and MQTT messages and emitters, and JSON for big numbers: only the event class is used.
     build.onLoad({ filter: /[\\/]cloudevents[\\/]dist[\\/]index\.js$/ }, () => ({
       contents: "export { CloudEvent } from './event/cloudevent.js';",
     }));
-    // Of the Kubernetes client the kubeconfig and what signs in, without its API classes, its watches and its own HTTP client.
+    // Keeps only kubeconfig and authentication of the Kubernetes client, without API classes, watches and its HTTP client.
     build.onLoad({ filter: /[\\/]client-node[\\/]dist[\\/]index\.js$/ }, () => ({
       contents: "export { KubeConfig } from './config.js';",
     }));
@@ -20,12 +20,12 @@ export const leaveOut: Plugin = {
       contents: `export const createConfiguration = () => { throw new Error('this bundle has no API classes of client-node'); };
         export const ServerConfiguration = createConfiguration;`,
     }));
-    // Sign-in of the years before plugins: shared/kubernetes/client/kubeconfig/auth-provider.ts lets nobody through to it.
+    // Legacy auth providers: shared/kubernetes/client/kubeconfig/auth-provider.ts never passes them on.
     build.onLoad({ filter: /[\\/]client-node[\\/]dist[\\/](azure|gcp|oidc)_auth\.js$/ }, () => ({
       contents: `class None { isAuthProvider() { return false; } }
         export { None as AzureAuth, None as GoogleCloudPlatformAuth, None as OpenIDConnectAuth };`,
     }));
-    // We give client-node the documents it reads, and give them as JSON.
+    // Documents are passed to client-node as JSON.
     build.onResolve({ filter: /^js-yaml$/ }, ({ importer }) =>
       isOfClientNode(importer) ? { path: 'json-only', namespace: 'json-only' } : undefined,
     );
@@ -36,7 +36,7 @@ export const leaveOut: Plugin = {
       contents: `const none = function () { throw new Error('this bundle has no undici'); };
         module.exports = { Agent: none, ProxyAgent: none };`,
     }));
-    // Loggers in worker threads, which a bundle cannot start anyway (shared/base/telemetry says so).
+    // Worker-thread transports, which a bundle cannot start anyway (see shared/base/telemetry).
     build.onLoad({ filter: /[\\/]pino[\\/]lib[\\/]transport\.js$/ }, () => ({
       contents: "module.exports = () => { throw new Error('this bundle has no transports of pino'); };",
     }));
@@ -47,7 +47,7 @@ function isOfClientNode(file: string): boolean {
   return /[\\/]client-node[\\/]dist[\\/]/.test(file);
 }
 
-/** What the Kubernetes client has from packages for proxies, and how each of it is reached. */
+/** The client's proxy packages, and how to load each lazily. */
 const seldom: Readonly<Record<string, { names: string; late: string }>> = {
   'socks-proxy-agent': {
     names: 'SocksProxyAgent',
@@ -60,7 +60,7 @@ const seldom: Readonly<Record<string, { names: string; late: string }>> = {
   },
 };
 
-/** Has them run when they are used: most clusters are reached without a proxy, and everybody waits for the start. */
+/** Loads them lazily: most clusters are reached without a proxy. */
 export const loadSeldomLate: Plugin = {
   name: 'load-seldom-late',
   setup(build) {
@@ -84,7 +84,7 @@ export const loadSeldomLate: Plugin = {
   },
 };
 
-/** arcctl plans transfers, and leaves the judgement of signatures to the worker: a fifth of what it would carry for registries. */
+/** arcctl plans transfers but leaves signature verification to the worker, which saves a fifth of its registry code. */
 export const leaveJudgesOut: Plugin = {
   name: 'leave-judges-out',
   setup(build) {
@@ -94,10 +94,10 @@ export const leaveJudgesOut: Plugin = {
   },
 };
 
-/** The file beside every bundle that a program loads when it needs kubeconfigs: made once, loaded seldom. */
+/** The file beside every bundle that a program loads to read a kubeconfig. */
 export const kubeconfigFile = 'kubeconfig.mjs';
 
-/** Leaves the lazily loaded folder of kubeconfigs out of bundles, which load `kubeconfigFile` instead. */
+/** Excludes the lazily loaded kubeconfig folder from bundles, which load `kubeconfigFile` instead. */
 export const kubeconfigApart: Plugin = {
   name: 'kubeconfig-apart',
   setup(build) {
@@ -107,7 +107,7 @@ export const kubeconfigApart: Plugin = {
   },
 };
 
-/** Bare names and `node:` names of what Node brings, imported from a program. */
+/** Intercepts imports of Node's built-in modules. */
 function onBuiltins(build: PluginBuild, contentsOf: (name: string) => string): void {
   const namespace = 'builtin';
   build.onResolve({ filter: /^[a-z]/ }, ({ path, kind }) =>
@@ -117,8 +117,8 @@ function onBuiltins(build: PluginBuild, contentsOf: (name: string) => string): v
 }
 
 /**
- * Has Node's modules as they are, and not as ES modules: for such a one Node reads every export, and so loads what stands behind
- * getters (WebSocket behind node:http, WebCrypto behind node:crypto).
+ * Imports built-in modules with getBuiltinModule instead of as ES modules, for which Node evaluates all getters and so loads further modules
+ * (WebSocket for node:http, WebCrypto for node:crypto).
  */
 export const plainBuiltins: Plugin = {
   name: 'plain-builtins',
@@ -126,11 +126,11 @@ export const plainBuiltins: Plugin = {
     onBuiltins(build, (name) => `module.exports = process.getBuiltinModule(${JSON.stringify(name)});`),
 };
 
-/** Plain objects of functions, of which a start calls few or none. */
+/** Built-in modules that consist of functions, of which a start calls few or none. */
 const lateBuiltins =
   /^(node:)?(child_process|crypto|fs\/promises|https?|net|os|readline|readline\/promises|tls|util|zlib)$/;
 
-/** The same for commands, which people wait for: what `--help` does not use of Node is loaded when one of its names is first used. */
+/** For command-line programs: loads these built-in modules at the first use of one of their names. */
 export const builtinsWhenUsed: Plugin = {
   name: 'builtins-when-used',
   setup: (build) =>

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Plugin } from 'esbuild';
 import { shippedFiles } from '../arcctl/core/shipped.ts';
 
-/** Puts the texts of files that arcctl reads from the tree into its bundle, and of package.json the version alone. */
+/** Inlines the files that arcctl ships, and only the version of package.json. */
 export const inlineShippedFiles: Plugin = {
   name: 'shipped-files',
   setup(build) {

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { isTest, resolveImport, type SourceFile } from './source-tree.ts';
 
-/** Each file, or folder, and those that it imports. */
+/** Files or folders with their imports. */
 type Graph = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Import circles between files, and between the folders that the files lie in: a folder within another one is a folder of its own. Tests do
- * not count, test support and imports of types do, because a circle of types ties files together as much.
- * @returns one text per circle: its files, or its folders with the imports that close it, and what to do.
+ * Detects import cycles between files, and between folders; a nested folder counts as a separate folder. Tests are excluded, but test support
+ * and type imports count, because they couple files as well.
+ * @returns one text per cycle: its files, or its folders with the imports to remove, and what to do.
  */
 export function checkCircles(tree: readonly SourceFile[]): string[] {
   const sources = tree.filter(({ file }) => !isTest(file));
@@ -24,7 +24,7 @@ function fileCircles(files: Graph): string[] {
   );
 }
 
-/** All imports from one folder to another one, each as the two files. */
+/** All imports from one folder to another, as pairs of files. */
 interface Edge {
   from: string;
   to: string;
@@ -59,7 +59,7 @@ function edgesBetween(files: Graph): Map<string, Edge> {
   return edges;
 }
 
-/** The edges without which there is no circle: most imports first, each edge is kept unless it closes a circle of kept ones. */
+/** Returns the edges to remove to break all cycles: edges with many imports are kept first. */
 function closing(edges: readonly Edge[]): Edge[] {
   const kept = new Map<string, string[]>();
   const reaches = (from: string, to: string): boolean =>
@@ -73,7 +73,7 @@ function closing(edges: readonly Edge[]): Edge[] {
     });
 }
 
-/** The strongly connected components of more than one node (Tarjan's algorithm), each in the order of names. */
+/** Returns the strongly connected components with more than one node (Tarjan's algorithm), sorted by name. */
 function circlesIn(graph: Graph): string[][] {
   const found: string[][] = [];
   const order = new Map<string, number>();

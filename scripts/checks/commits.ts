@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 
 const mostCharacters = 72;
 const form = /^[A-Za-z][\w ,./-]{0,40}: \S/;
-/** Commits that are looked at where there is no tag. */
+/** Number of commits to check if there is no tag. */
 const newest = 50;
 
 /** Checks the subjects of the commits since the newest tag, or of the newest 50. @returns one line per problem; none outside a repository. */
@@ -17,7 +17,7 @@ export function checkCommits(root: string): string[] {
   });
 }
 
-/** What is wrong with the subject of a commit; undefined for one that is right. */
+/** Returns the problem of a commit subject; undefined for a valid one. */
 export function subjectProblem(subject: string): string | undefined {
   if (subject.length > mostCharacters)
     return `has ${subject.length} characters in its subject: ${mostCharacters} are allowed, the rest goes into the body`;

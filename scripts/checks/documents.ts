@@ -2,20 +2,20 @@ import { access, glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isTest } from './source-tree.ts';
 
-/** Pages of at least this many lines and sections begin with links to their sections. */
+/** Pages of at least this many lines and sections need a table of contents. */
 const longPage = { lines: 100, sections: 5 };
 
-/** `[text](target)`, outside of code. */
+/** `[text](target)`, outside code. */
 const link = /\]\(([^)\s]+)\)/g;
 /** A path in backticks, from the root or from the page's folder; no `*`, `<` or `{`. */
 const treePath = /`((?:functions|shared|knative|scripts|test|docs|examples)\/[\w./-]*\w)\/?`/g;
-/** A page of docs/ that a source file cites. */
+/** A page of docs/ cited in a source file. */
 const citedPage = /\bdocs\/[\w./-]+\.md\b/g;
 
 /**
- * Pages that lead nowhere: a relative link, an anchor or a path of the tree that does not exist, in any Markdown file, and a page of
- * docs/ that a source file or manifest cites; and pages that are hard to read: code without a fence and its language, a long page without
- * contents. @returns one line per problem.
+ * Checks documentation: in Markdown files, relative links, anchors and paths must exist, as must pages of docs/ that source files or manifests
+ * cite; code needs a fence with a language, and long pages need a table of contents.
+ * @returns one line per problem
  */
 export async function checkDocuments(root: string): Promise<string[]> {
   const problems: string[] = [];
@@ -47,12 +47,12 @@ export async function checkDocuments(root: string): Promise<string[]> {
   return problems;
 }
 
-/** What of a page cannot be read easily. */
+/** Returns the formatting problems of a page. */
 function formProblems(text: string): string[] {
   return [...codeProblems(text.split('\n')), ...missingContents(text)];
 }
 
-/** Code without a fence, or without its language. In a list, four blanks go on with an item. */
+/** Finds code without a fence, or a fence without a language. In a list, four spaces continue an item. */
 function codeProblems(lines: readonly string[]): string[] {
   const problems: string[] = [];
   let isCode = false;
@@ -72,7 +72,7 @@ function codeProblems(lines: readonly string[]): string[] {
   return problems;
 }
 
-/** The sections of a long page that its contents do not lead to. */
+/** Returns the sections of a long page that its contents do not link to. */
 function missingContents(text: string): string[] {
   const prose = text.replace(/^\s*```[\s\S]*?^\s*```$/gm, '');
   const sections = [...prose.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
@@ -91,7 +91,7 @@ async function brokenLink(root: string, file: string, target: string): Promise<s
   return anchorsOf(await readFile(found, 'utf8')).has(anchor) ? undefined : 'the page has no such heading';
 }
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, as on GitHub. */
 function anchorsOf(text: string): Set<string> {
   return new Set([...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)));
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isTest, type SourceFile } from './source-tree.ts';
 
-/** More than this and a folder holds two rooms. */
+/** A folder with more files covers two topics. */
 const mostFiles = 20;
 
 /** Folders of shared/, functions/ and scripts/ with too many source files; tests do not count. @returns one line per folder. */

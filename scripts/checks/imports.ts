@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { isProduction, readTree } from './source-tree.ts';
 
-/** Rooms of shared/ that every other room may import. */
+/** Rooms of shared/ that every room may import. */
 export const everywhere = ['base/meta', 'base/async', 'base/errors', 'base/telemetry', 'base/config'];
 
 /**
- * The rooms of shared/, wing by wing, and what each imports beside `everywhere`: only rooms that stand above it in this list. docs/architecture.md
- * shows it as a picture (`pictureOfRooms`); the test of this file holds both to what is imported.
+ * The rooms of shared/ by wing, and the allowed imports of each in addition to `everywhere`: only rooms listed above it. docs/architecture.md
+ * shows them as a picture (`pictureOfRooms`); the test of this file compares both with the actual imports.
  */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   'base/meta': [],
@@ -28,7 +28,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   local: ['kubernetes/apiserver', 'kubernetes/client', 'domain'],
 };
 
-/** The rooms as a picture, the highest wing first: each room, and by an arrow what it imports beside `everywhere`. */
+/** Returns the picture of the rooms, the highest wing first: each room with its allowed imports in addition to `everywhere`. */
 export function pictureOfRooms(): string {
   const lines = Object.entries(rooms).map(([room, imports]) => {
     const [wing = '', name = wing] = room.split('/');
@@ -39,14 +39,14 @@ export function pictureOfRooms(): string {
 }
 
 /**
- * The rule of the tree: scripts -> functions -> shared, examples -> shared, never sideways between functions, inside shared only along
- * `rooms`, and into another room of shared only by its door (`#shared/<room>`).
- * @returns one line per violation: file, what it imports, what to do instead.
+ * Checks imports: scripts -> functions -> shared, examples -> shared, never between functions, inside shared only as in `rooms`, and into
+ * another room of shared only through its entry point (`#shared/<room>`).
+ * @returns one line per violation: file, import, what to do instead.
  */
 export async function checkImports(root: string): Promise<string[]> {
   const problems: string[] = [];
   for (const { file, imports } of await readTree(root)) {
-    if (!isProduction(file)) continue; // tests may compose what production code may not
+    if (!isProduction(file)) continue; // tests may import more
     for (const target of imports) {
       const problem = violationOf(file, target);
       if (problem !== undefined) problems.push(`${file} imports ${target}: ${problem}`);
@@ -55,7 +55,7 @@ export async function checkImports(root: string): Promise<string[]> {
   return problems;
 }
 
-/** Why `file` must not import `target`; undefined when it may. Paths are relative to the root, with forward slashes. */
+/** Returns why `file` must not import `target`; undefined if it may. Paths are relative to the root, with forward slashes. */
 export function violationOf(file: string, target: string): string | undefined {
   const from = placeOf(file);
   const to = target.startsWith('#shared/')
@@ -89,7 +89,7 @@ function placeOf(file: string): { area: string; folder: string } {
   return { area, folder: roomOf(file) ?? folder };
 }
 
-/** The room of shared/ that a file is in; undefined for a file elsewhere. */
+/** Returns the room of shared/ that contains a file; undefined for a file elsewhere. */
 export function roomOf(file: string): string | undefined {
   const [area, wing = '', name] = file.split(/[\\/]/);
   if (area !== 'shared') return undefined;

@@ -1,4 +1,4 @@
-/** The checks of the tree: `npm run check` runs them, and `npm test` by main.test.ts. */
+/** The checks of the source tree, run by `npm run check` and by main.test.ts. */
 import { checkCircles } from './circles.ts';
 import { checkDocuments } from './documents.ts';
 import { checkFolderSizes } from './folder-size.ts';

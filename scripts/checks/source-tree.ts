@@ -1,17 +1,17 @@
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** A TypeScript file of the tree. Paths are relative to the root, with forward slashes. */
+/** A TypeScript file. Paths are relative to the root, with forward slashes. */
 export interface SourceFile {
   file: string;
-  /** Specifiers as they are written: `./x.ts`, `#shared/kubernetes/client`, `hono`. */
+  /** Import specifiers as written: `./x.ts`, `#shared/kubernetes/client`, `hono`. */
   imports: readonly string[];
 }
 
 /** `import … from 'x'`, `export … from 'x'`, `import 'x'` and `import('x')`. */
 const specifier = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
 
-/** Every TypeScript file of functions/, shared/, scripts/, test/ and examples/, tests included, in the order of their names. */
+/** Reads all TypeScript files of functions/, shared/, scripts/, test/ and examples/, including tests, sorted by name. */
 export async function readTree(root: string): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
   for await (const file of glob('{functions,shared,scripts,test,examples}/**/*.{ts,tsx}', { cwd: root })) {
@@ -22,7 +22,7 @@ export async function readTree(root: string): Promise<SourceFile[]> {
   return files.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-/** The file of the tree that `file` means by `target`; undefined for a package. */
+/** Resolves the import `target` of `file` to a file of the tree; undefined for a package. */
 export function resolveImport(file: string, target: string): string | undefined {
   if (target.startsWith('#shared/')) return `shared/${target.slice('#shared/'.length)}/index.ts`;
   return target.startsWith('.') ? path.posix.join(path.posix.dirname(file), target) : undefined;

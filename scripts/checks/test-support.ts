@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { isProduction, isTest, isTestSupport, resolveImport, type SourceFile } from './source-tree.ts';
 
-/** Only tests import these; `vitest/node` is how scripts/test.ts runs them. */
+/** Modules that only tests may import; scripts/test.ts uses `vitest/node` to run them. */
 const testPackages = ['vitest', 'fast-check', 'msw', 'msw/node'];
 
 /**
- * Test support lives in `testing/` folders and in test/, and no program depends on it.
- * @returns one line per violation: a production file that imports test support, test support outside its folders, and a test in
- * shared/ that reaches up to functions/ or scripts/.
+ * Checks that test support is in `testing/` folders or in test/, and that no program depends on it.
+ * @returns one line per violation: a production file that imports test support, misplaced test support, and a test in shared/ that imports
+ * functions/ or scripts/.
  */
 export function checkTestSupport(tree: readonly SourceFile[]): string[] {
   return [...production(tree), ...misplaced(tree), ...upwards(tree)];
@@ -20,7 +20,7 @@ function production(tree: readonly SourceFile[]): string[] {
     .map(({ file, target }) => `${file} imports ${target}: only tests and files in testing/ may`);
 }
 
-/** A file that nothing but tests and test support import is test support, unless it is a door or an entry point. */
+/** A file that only tests import is test support, unless it is an entry point. */
 function misplaced(tree: readonly SourceFile[]): string[] {
   const importers = Map.groupBy(edges(tree), ({ to }) => to);
   return [...importers]

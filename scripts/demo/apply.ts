@@ -19,7 +19,7 @@ const kinds: readonly Kind[] = [
   secrets,
 ];
 
-/** Creates an object of a manifest through the API, as `kubectl create` would. */
+/** Creates the object of a manifest through the API, like `kubectl create`. */
 export async function apply(api: KubeClient, object: KubeObject, signal: AbortSignal): Promise<KubeObject> {
   const kind = kinds.find(
     ({ kind: name, apiVersion }) => name === object.kind && apiVersion === object.apiVersion,

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 export interface DemoOptions {
   json: boolean;
   keep: boolean;
-  /** An image reference of another registry to copy instead of the demo's own. */
+  /** An image in another registry to copy instead of the demo's own. */
   source: string | undefined;
 }
 
@@ -12,7 +12,7 @@ const usage = `usage: npm run demo -- [--json] [--keep] [--source <registry/repo
   --keep    leave everything running, print where it is, end with Ctrl-C
   --source  copy this image instead of the one the demo makes`;
 
-/** The demo's options, or the text that says which there are. */
+/** Parses the demo's options; returns the usage text for invalid ones. */
 export function parseDemoArguments(
   args: readonly string[],
 ): DemoOptions | { usage: string } | { help: string } {

@@ -5,15 +5,15 @@ import { type Registry, seedImage } from '#shared/local';
 import { digestOf } from '#shared/transfer';
 import type { Arrival, SourcedArtifact } from './sources.ts';
 
-/** A file as a web server has it. */
+/** A file on the web server. */
 export interface WebFile {
   type: string;
   bytes: Buffer;
 }
 
-/** A chart as a repository serves it, and the artifact that moves it with its images. */
+/** A chart in a repository, and the artifact that copies it with its images. */
 export interface DemoChart {
-  /** By their names below the repository. */
+  /** Files by their path in the repository. */
   files: Map<string, WebFile>;
   artifact: SourcedArtifact;
 }
@@ -22,7 +22,7 @@ const name = 'shop';
 const version = '1.4.0';
 const size = { platforms: ['linux/amd64'], layers: 2, layerBytes: 1024 * 1024, signature: false };
 
-/** Puts two images into a registry, and makes a repository with a chart that names them, each in a way that charts have. */
+/** Pushes two images into a registry, and creates a repository with a chart that refers to each in a different way. */
 export async function makeChart(registry: Registry): Promise<DemoChart> {
   const { host } = registry;
   const images = [
@@ -61,7 +61,7 @@ export async function makeChart(registry: Registry): Promise<DemoChart> {
   };
 }
 
-/** As `helm package` does. */
+/** Packs a chart like `helm package`. */
 async function packed(files: Readonly<Record<string, string>>): Promise<Buffer> {
   const archive = pack();
   for (const [path, text] of Object.entries(files)) archive.entry({ name: `${name}/${path}` }, text);

@@ -2,10 +2,10 @@ import { ArcError } from '#shared/base/errors';
 import { type ArtifactStatus, type Order, orders } from '#shared/domain';
 import type { KubeClient } from '#shared/kubernetes/client';
 
-/** The Order's own account of one of its artifacts. */
+/** The status of an artifact with its name. */
 export type ShownArtifact = ArtifactStatus & { name: string };
 
-/** What the Order says of its artifacts, in the order they were asked for. */
+/** Returns the artifacts in the Order's status, in the order of its spec. */
 export function shownArtifacts(order: Order): ShownArtifact[] {
   return Object.values(order.status?.artifactWorkflows ?? {})
     .toSorted((a, b) => a.artifactIndex - b.artifactIndex)
@@ -15,7 +15,7 @@ export function shownArtifacts(order: Order): ShownArtifact[] {
     }));
 }
 
-/** Watches the Order until it has finished, showing each state; rejects with Timeout when `signal` ends first. */
+/** Watches the Order until it has finished and shows each state; rejects with Timeout when `signal` is aborted first. */
 export async function followOrder(
   api: KubeClient,
   key: { namespace: string; name: string },

@@ -5,13 +5,13 @@ import type { KubeObject } from '#shared/base/meta';
 export const namespace = 'demo';
 const group = 'arc.opendefense.cloud/v1alpha1';
 
-/** How a registry of the demo is reached. */
+/** URL and credentials of a registry of the demo. */
 export interface RegistryAccess {
   url: string;
   credentials?: { username: string; password: string };
 }
 
-/** The demo's web server: files, and charts whose images are in a registry that asks for credentials. */
+/** The demo's web server: files, and charts whose images are in a registry with authentication. */
 export interface WebAccess {
   url: string;
   registry: RegistryAccess;
@@ -21,12 +21,12 @@ export interface WebAccess {
 export interface DemoArtifact {
   name: string;
   type: 'oci' | 'helm' | 'file';
-  /** The Endpoint it is asked from. */
+  /** Name of the source Endpoint. */
   source: string;
   spec: Record<string, unknown>;
 }
 
-/** The objects a platform team sets up once: the types and their Argo templates, exactly the files that are shipped. */
+/** Returns the objects of a platform team: the types and Argo templates that ARC ships. */
 export async function platformObjects(): Promise<KubeObject[]> {
   const files = [
     'knative/workflow-templates/oci-image.yaml',
@@ -41,7 +41,7 @@ export async function platformObjects(): Promise<KubeObject[]> {
   return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as KubeObject));
 }
 
-/** Namespace, credentials and Endpoints: what a user needs before the first Order. */
+/** Returns the namespace, credentials and Endpoints that the first Order needs. */
 export function tenantObjects(
   source: RegistryAccess,
   destination: RegistryAccess,
@@ -64,7 +64,7 @@ function webEndpoints({ url, registry }: WebAccess): KubeObject[] {
     ...endpoint(
       { name: 'charts', type: 'helm', usage: 'PullOnly', url: `${url}/charts` },
       login(registry),
-      // Where the images of its charts are.
+      // The registry of its charts' images.
       { redirectHosts: [new URL(registry.url).host] },
     ),
   ];
@@ -76,7 +76,7 @@ function basic({ credentials }: RegistryAccess): SecretContent | undefined {
   return credentials && { type: 'kubernetes.io/basic-auth', stringData: credentials };
 }
 
-/** What `docker login` leaves behind: it names the registry, so nobody else is given the password. */
+/** Returns a Docker config as written by `docker login`: it limits the password to that registry. */
 function login({ url, credentials }: RegistryAccess): SecretContent | undefined {
   if (!credentials) return undefined;
   const auths = { [new URL(url).host]: credentials };
@@ -100,7 +100,7 @@ function endpoint(
   ];
 }
 
-/** The Order: every artifact from its source to the destination. */
+/** Returns the Order with all artifacts. */
 export function orderOf(artifacts: readonly DemoArtifact[]): KubeObject {
   return {
     apiVersion: group,

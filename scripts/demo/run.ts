@@ -26,13 +26,13 @@ export interface DemoReport {
     phase: string;
     sourceDigest: string | null;
     destinationDigest: string | null;
-    /** Of a chart: how many images came with it. */
+    /** Number of images of a chart. */
     images: number;
     message: string | null;
   }[];
 }
 
-/** The whole demonstration; what it started and wrote is gone when this resolves. */
+/** Runs the whole demo; all processes and files are removed when this resolves. */
 export async function runDemo(options: DemoOptions, interrupt: AbortSignal): Promise<DemoReport> {
   const say = (text: string) => void process.stderr.write(`${text}\n`);
   const began = performance.now();
@@ -92,7 +92,7 @@ async function serveRegistry(
 
 type Verified = DemoReport['artifacts'][number] & { ok: boolean };
 
-/** An artifact is well if it was to fail and is Invalid, or if all that can be pulled back is what the source has. */
+/** Verifies an artifact: it is Invalid if expected, or its content at the destination equals the source. */
 async function verify(
   artifact: ShownArtifact,
   asked: readonly SourcedArtifact[],

@@ -2,30 +2,30 @@ import { type Registry, seedImage } from '#shared/local';
 import { registryURL, resolveDigest } from '#shared/transfer';
 import type { DemoArtifact, RegistryAccess } from './objects.ts';
 
-/** What must be at the destination afterwards. */
+/** Expected content at the destination. */
 export interface Arrival {
   repository: string;
   tag: string;
-  /** What the source serves; of a chart and a file, which are the first layer of their artifact, of that. */
+  /** Digest at the source; for a chart or a file, that of the first layer of its artifact. */
   digest: string;
   of: 'artifact' | 'layer';
-  /** How many referrers must have come along. */
+  /** Expected number of referrers. */
   referrers: number;
 }
 
-/** An artifact of the Order with what must come of it; nothing, if it is to be refused. */
+/** An artifact of the Order with its expected result; none if it must be rejected. */
 export interface SourcedArtifact extends DemoArtifact {
   arrivals: Arrival[];
 }
 
-/** What the demo copies from a registry. */
+/** The demo's source registry. */
 export interface Sourced {
   access: RegistryAccess;
   description: string;
   artifacts: SourcedArtifact[];
 }
 
-/** Asks to take an image from where images may only be brought to: no waiting mends that. */
+/** Uses a push-only Endpoint as source, which is permanently invalid. */
 const wrong: SourcedArtifact = {
   name: 'wrong',
   type: 'oci',
@@ -37,7 +37,7 @@ const wrong: SourcedArtifact = {
 const platforms = ['linux/amd64', 'linux/arm64'];
 const mebibyte = 1024 * 1024;
 
-/** Fills a registry with two images of two platforms each, the first of them signed. */
+/** Fills a registry with two images of two platforms each; the first is signed. */
 export async function seedSource({
   registry,
   access,
@@ -51,7 +51,7 @@ export async function seedSource({
   return {
     access,
     description: `2 images for ${platforms.join(' and ')} (36 MiB), one of them signed, behind Basic auth`,
-    // The wrong one stands between the others: it must hold nothing up.
+    // The invalid artifact is in the middle: it must not block the others.
     artifacts: [
       imageArtifact('app', 'team/app:1.0', app.digest, 1),
       wrong,
@@ -60,7 +60,7 @@ export async function seedSource({
   };
 }
 
-/** One image of a registry of the user's own, read anonymously. */
+/** Uses an image in the user's own registry, read anonymously. */
 export async function sourceOutside(reference: string, signal: AbortSignal): Promise<Sourced> {
   const at = reference.indexOf('/');
   const url = registryURL(reference.slice(0, at));

@@ -20,9 +20,9 @@ interface ManifestBody {
 }
 
 /**
- * Pulls an image back with nothing but fetch and SHA-256, apart from the code that copied it: the index, its children,
- * every blob and every referrer, each hashed and compared with the name it was asked for by.
- * @returns the digest that the tag stands for, those of its own layers, and how many of its referrers are there.
+ * Pulls an image with plain fetch and SHA-256, independent of the code that copied it: the index, its children, every blob and every
+ * referrer, each verified against its digest.
+ * @returns the digest of the tag, the digests of its layers, and the number of its referrers
  */
 export async function pullBack(
   registry: RegistryAccess,

@@ -8,7 +8,7 @@ import type { SourcedArtifact } from './sources.ts';
 
 const fileBytes = 4 * 1024 * 1024;
 
-/** Serves a file and, if there is one, a repository with a chart, by HTTP. Resolves with where, and with the artifacts that move them. */
+/** Serves a file and, optionally, a chart repository over HTTP. Resolves with the URL and the artifacts to copy. */
 export async function serveWeb(
   stack: AsyncDisposableStack,
   chart: DemoChart | undefined,

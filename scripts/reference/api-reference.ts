@@ -4,12 +4,12 @@ import * as z from 'zod';
 import { type ArcKind, arcKinds } from '#shared/domain';
 import { settingsReference } from './settings-reference.ts';
 
-/** The document, relative to the root of the tree. */
+/** Path of the generated document, relative to the root. */
 export const referenceFile = 'docs/api-reference.md';
-/** The command that writes it. */
+/** The command that regenerates it. */
 export const referenceCommand = 'npx node scripts/api-reference.ts';
 
-/** What is read of a JSON Schema (draft 2020-12) that zod makes of a kind. */
+/** The used fields of zod's JSON Schema (draft 2020-12). */
 interface Schema {
   type?: string;
   description?: string;
@@ -23,7 +23,7 @@ interface Schema {
   additionalProperties?: Schema | boolean;
 }
 
-/** The API reference in Markdown: for each kind its names, its columns and a table of its fields, in the order of the schema; then the operator's settings. */
+/** Returns the API reference in Markdown: for each kind its names, columns and fields in schema order, then the operator's settings. */
 export function apiReference(kinds: readonly ArcKind[]): string {
   const [first] = kinds;
   const title = `# API reference\n\nGroup \`${first?.group}\`, version \`${first?.version}\`. Generated from the kinds in \`shared/domain\`: change those,
@@ -35,7 +35,7 @@ then run \`${referenceCommand}\`. \`kubectl explain --recursive orders\` prints 
   return [title, contents, ...kinds.map(kindSection), settingsReference()].join('\n');
 }
 
-/** Why the document in the tree at `root` is out of date; undefined when it is not. */
+/** Returns why the document is out of date; undefined if it is up to date. */
 export async function staleReference(root: string): Promise<string | undefined> {
   const text = await readFile(path.join(root, referenceFile), 'utf8').catch(() => '');
   if (text === apiReference(arcKinds)) return undefined;
@@ -72,7 +72,7 @@ ${rows.join('\n')}
 interface Row {
   field: string;
   type: string;
-  /** `required`, the default, bounds. */
+  /** `required`, the default, limits. */
   note: string;
   description: string;
 }
@@ -118,7 +118,7 @@ function noteOf({ default: value, minimum, maximum }: Schema, required: boolean)
   return [...(required ? ['required'] : []), ...given, ...bounds].join(', ');
 }
 
-/** Text as it may stand in a cell of a table. */
+/** Escapes text for a table cell. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }

@@ -1,12 +1,12 @@
 import type { Command, Help } from 'commander';
 
-/** The page with the table of commands, relative to the root. */
+/** Path of the page with the table of commands, relative to the root. */
 export const arcctlPage = 'docs/arcctl.md';
 
 const begin = '<!-- The table of commands, by `npx node scripts/api-reference.ts`: begin -->';
 const end = '<!-- end -->';
 
-/** A row for each command: how it is called, what it does, and its own options, as --help says them. */
+/** Returns a row for each command: usage, description and options, as in --help. */
 export function commandTable(program: Command): string {
   const help = program.createHelp();
   const rows = leaves(program, help).map(
@@ -16,7 +16,7 @@ export function commandTable(program: Command): string {
   return ['| command | what it does | options |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** The page with the table put in; undefined where it has no place for one. */
+/** Inserts the table into the page; undefined if the page has no markers for it. */
 export function withCommandTable(page: string, table: string): string | undefined {
   const from = page.indexOf(begin);
   const to = page.indexOf(end, from);

@@ -1,6 +1,6 @@
 import { conduitNamespace, settingsName, settingsTable } from '#shared/domain';
 
-/** The section of the API reference about the operator's settings: a row for each key of the ConfigMap. */
+/** Returns the section of the API reference about the operator's settings: a row for each key of the ConfigMap. */
 export function settingsReference(): string {
   const rows = Object.entries(settingsTable).map(
     ([key, { form, unset, what }]) => `| \`${key}\` | ${form} | ${unset} | ${what} |`,

@@ -5,26 +5,26 @@ import { type Switch, switches } from './switches.ts';
 
 export interface StartOptions {
   folder: string;
-  /** 0 takes any free port, and the same one again at the next start. */
+  /** 0: any free port at the first start, the same port at later starts. */
   port: number;
   logLevel: string;
-  /** Image pattern to the command that is run for it. */
+  /** Local command by image pattern. */
   programs: Record<string, string[]>;
-  /** What is switched off. */
+  /** Disabled features. */
   without: Switch[];
-  /** Start two registries, and write an Order that copies between them. */
+  /** Starts two registries, and writes an Order that copies between them. */
   withRegistry: boolean;
-  /** Where domain events are sent. */
+  /** Subscriber of domain events. */
   sink?: URL;
-  /** Save what can be read of a damaged store first. */
+  /** Recovers the readable part of a damaged store before the start. */
   recover: boolean;
-  /** Write a backup of the state to this file, and end. */
+  /** Writes a backup of the state to this file, and exits. */
   backup?: string;
-  /** Replace the state by this backup first. */
+  /** Replaces the state by this backup, and exits. */
   restore?: string;
 }
 
-/** What starts the standalone: a checkout, or the single executable. */
+/** The command that starts the standalone: in a checkout, or as a single executable. */
 export const startCommand = isSea() ? 'arc-standalone' : 'npm start --';
 
 const usage = `usage: ${startCommand} [--folder .arc] [--port 0] [--log-level warn] [--program '<image pattern>=<command>']
@@ -42,7 +42,7 @@ const usage = `usage: ${startCommand} [--folder .arc] [--port 0] [--log-level wa
   --backup     write all objects to this file, and end; no standalone may run in the folder
   --restore    replace all objects by those of this file, keep the former store beside it, and start`;
 
-/** The standalone's options, or the text that says what was wrong with them, or the help that was asked for. */
+/** Parses the standalone's options; returns a usage error or the help text instead if applicable. */
 export function parseStartArguments(
   args: readonly string[],
 ): StartOptions | { usage: string } | { help: string } {
@@ -94,7 +94,7 @@ export function parseStartArguments(
   }
 }
 
-/** Throws an Error whose message says what is wrong. */
+/** Parses --program options. Throws an Error with the problem. */
 function programsOf(texts: readonly string[]): Record<string, string[]> {
   const programs: Record<string, string[]> = {};
   for (const text of texts) {
@@ -106,7 +106,7 @@ function programsOf(texts: readonly string[]): Record<string, string[]> {
   return programs;
 }
 
-/** Null: it is not the URL of a sink. */
+/** Parses --sink; null for an invalid URL. */
 function sinkOf(text: string | undefined): URL | null | undefined {
   if (text === undefined) return undefined;
   const sink = URL.parse(text);

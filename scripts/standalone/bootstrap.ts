@@ -6,7 +6,7 @@ import type { KubeClient } from '#shared/kubernetes/client';
 import type { Manifest } from '#shared/local';
 import { conduitNamespace } from './identities.ts';
 
-/** The namespaces a user expects to be there: `default`, and the conduit's own. */
+/** Creates the namespaces `default` and ARC's own. */
 export async function ensureNamespaces(api: KubeClient): Promise<void> {
   for (const name of ['default', conduitNamespace]) {
     const { apiVersion, kind } = namespaces;
@@ -14,10 +14,10 @@ export async function ensureNamespaces(api: KubeClient): Promise<void> {
   }
 }
 
-/** One person's own machine: registries on it are what they are meant to be. */
+/** On a local machine, Endpoints may use loopback registries. */
 const ownMachine = { 'probes.allowedRanges': '127.0.0.0/8, ::1/128' };
 
-/** The ConfigMap of the operator's settings: its features are those of the manifests, all else stays as it is once it is set. */
+/** Creates the ConfigMap of the operator's settings. At each start only its features are reset to those of the manifests. */
 export async function ensureSettings(api: KubeClient, manifests: readonly Manifest[]): Promise<void> {
   const { apiVersion, kind } = configMaps;
   await unlessThere(api.create(configMaps, { apiVersion, kind, metadata: { ...settingsMap } }));

@@ -6,10 +6,10 @@ import { accessReviewKinds, clusterKinds, clusterKindsWith, type LiveLogs, type 
 import { createArcApiServer } from '../../functions/api-server/index.ts';
 import { conduitNamespace, type Identities } from './identities.ts';
 
-/** Every kind that is stored. */
+/** All kinds served by the standalone. */
 export const servedKinds: readonly KindDefinition[] = [...arcKinds, ...clusterKinds];
 
-/** The API server of the standalone: ARC's kinds, those of a cluster it needs, and RBAC. */
+/** Creates the API server of the standalone: ARC's kinds, the required cluster kinds, and RBAC. */
 export function composeApi(parts: {
   store: Store;
   identities: Identities;

@@ -3,7 +3,7 @@ import { isRecord } from '#shared/base/meta';
 import type { Access } from '../arcctl/console/server/serve.ts';
 import { readIfPresent, writeWhole } from './state-files.ts';
 
-/** Returns what the dashboard of the last start in `folder` had; undefined at the first, or where its file cannot be used. */
+/** Returns the dashboard's host name, port and secrets of the last start in `folder`; undefined at the first start or for an invalid file. */
 export async function rememberedAccess(folder: string): Promise<Access | undefined> {
   const text = (await readIfPresent(fileIn(folder))) ?? '{}';
   try {
@@ -14,7 +14,7 @@ export async function rememberedAccess(folder: string): Promise<Access | undefin
   }
 }
 
-/** Whoever reads it gets into the dashboard, as with the kubeconfig beside it: only its owner can. */
+/** Saves them; the file grants access to the dashboard, like the kubeconfig beside it, so only its owner can read it. */
 export function rememberAccess(folder: string, access: Access): Promise<void> {
   return writeWhole(fileIn(folder), JSON.stringify(access));
 }

@@ -1,6 +1,6 @@
 import { ArcError, printable } from '#shared/base/errors';
 
-/** What the system says, in words that tell what to do about it. */
+/** Hints for system errors. */
 const hints: Readonly<Record<string, string>> = {
   EACCES: 'your user may not write there: choose another folder',
   EPERM: 'your user may not write there: choose another folder',
@@ -11,7 +11,7 @@ const hints: Readonly<Record<string, string>> = {
   EMFILE: 'too many open files: raise the limit (ulimit -n)',
 };
 
-/** Why a program of ours ends, for the person who started it: one line, no stack trace. */
+/** Returns the message of a failed program for its user: one line, no stack trace. */
 export function failureText(caught: unknown): string {
   const found = caught instanceof Error && 'code' in caught ? caught : undefined;
   const hint = found && !(found instanceof ArcError) ? hints[String(found.code)] : undefined;

@@ -9,7 +9,7 @@ import * as submitWorkflow from '../../functions/submit-workflow/index.ts';
 import * as syncStatus from '../../functions/sync-status/index.ts';
 import * as trackCredentials from '../../functions/track-credentials/index.ts';
 
-/** Every event-driven function, by the name of its folder, its Knative Service and its ServiceAccount. */
+/** All event-driven functions, by the name of their folder, Knative Service and ServiceAccount. */
 export const functions: Readonly<Record<string, Fn>> = {
   'decompose-order': decomposeOrder,
   'expire-objects': expireObjects,

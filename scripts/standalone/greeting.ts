@@ -2,16 +2,16 @@ import path from 'node:path';
 import { isSea } from 'node:sea';
 import { startCommand } from './arguments.ts';
 
-/** Where a standalone runs, as its user has to know it. */
+/** The addresses of a running standalone. */
 export interface Address {
   url: string;
-  /** Of its state, as it was given. */
+  /** The state folder, as given on the command line. */
   folder: string;
   /** The absolute path of the kubeconfig. */
   kubeconfig: string;
-  /** Of the dashboard, with its token. */
+  /** The URL of the dashboard, with its token. */
   dashboard: string;
-  /** An Order that copies between registries of this standalone, where there are any. */
+  /** An Order that copies between the standalone's own registries, if there are any. */
   firstOrder?: { file: string; namespace: string } | undefined;
 }
 

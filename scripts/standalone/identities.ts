@@ -4,19 +4,19 @@ import { ArcError } from '#shared/base/errors';
 import type { Authenticator, User } from '#shared/kubernetes/apiserver';
 import { readIfPresent, writeWhole } from './state-files.ts';
 
-/** The namespace that the conduit's own ServiceAccounts live in. */
+/** The namespace of ARC's ServiceAccounts. */
 export const conduitNamespace = 'arc-system';
 
-/** Everybody who speaks to the standalone's API, each under a token of its own. */
+/** The clients of the standalone's API, each with its own token. */
 export interface Identities {
   authenticate: Authenticator;
-  /** The bearer token of a ServiceAccount of the conduit, or of `admin`. Made on first use. */
+  /** Returns the bearer token of a ServiceAccount, or of `admin`; created on first use. */
   tokenOf(name: string): string;
 }
 
 /**
- * Tokens of the standalone in `folder`: kept in a file only its owner can read, so that a kubeconfig and a bridge that
- * was killed still know them after the next start.
+ * Loads the tokens of the standalone in `folder`. They are stored in a file that only its owner can read, so that an existing kubeconfig stays
+ * valid after a restart.
  */
 export async function loadIdentities(folder: string, names: readonly string[]): Promise<Identities> {
   const file = path.join(folder, 'tokens.json');
@@ -34,7 +34,7 @@ export async function loadIdentities(folder: string, names: readonly string[]): 
         throw new ArcError('InternalError', `the standalone has no identity named ${name}`);
       return token;
     },
-    // A map lookup of a 256-bit random token: there is nothing to learn from its timing.
+    // A map lookup of a 256-bit random token leaks nothing through timing.
     authenticate(request) {
       const header = request.headers.get('authorization');
       if (header === null) return Promise.resolve(undefined);

@@ -7,10 +7,10 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { readBackup, restoreEmbeddedStore, writeBackup } from '#shared/kubernetes/storage';
 import { openState } from './open-state.ts';
 
-/** All objects: the standalone has those of a cluster in its store, too. */
+/** All keys: the store also contains cluster kinds. */
 const prefix = '/registry/';
 
-/** Writes a backup of the store in the standalone's folder, and returns what to tell about it. Rejects with `Conflict` while it runs. */
+/** Backs up the store in the standalone's folder and returns a message. Rejects with `Conflict` while the standalone runs. */
 export async function backUpState(folder: string, file: string): Promise<string> {
   const store = await openState(folder);
   const partial = `${file}.partial`;
@@ -25,7 +25,7 @@ export async function backUpState(folder: string, file: string): Promise<string>
   return `Saved to ${file}, credentials of Secrets included. Tokens, certificates and bundles are not in it.`;
 }
 
-/** Replaces the store in the standalone's folder by a backup of a standalone, and returns what to tell about it. */
+/** Replaces the store in the standalone's folder by a backup and returns a message. */
 export async function restoreState(folder: string, file: string): Promise<string> {
   const content = createReadStream(file).on('error', (error) => gunzip.destroy(error));
   const gunzip = createGunzip();

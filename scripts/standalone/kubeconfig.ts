@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { writeWhole } from './state-files.ts';
 
-/** Writes a kubeconfig for one user of one server; only its owner can read it, for it holds a token. */
+/** Writes a kubeconfig for one user of one server; it contains a token, so only its owner can read it. */
 export async function writeKubeconfig(
   file: string,
   access: { server: string; ca: string; token: string },

@@ -10,7 +10,7 @@ import {
 
 const storeIn = (folder: string) => path.join(folder, 'store');
 
-/** Opens the store in the standalone's folder. Rejects as openEmbeddedStore does; of a damaged store it says how to start all the same. */
+/** Opens the store in the standalone's folder. Rejects like openEmbeddedStore; for a damaged store, the message has the recovery command. */
 export async function openState(folder: string): Promise<Store> {
   try {
     return await openEmbeddedStore({ folder: storeIn(folder) });
@@ -21,7 +21,7 @@ export async function openState(folder: string): Promise<Store> {
   }
 }
 
-/** Saves what can be read of a damaged store in the standalone's folder, and returns what to tell about it. */
+/** Recovers the readable part of a damaged store and returns a message. */
 export async function recoverState(folder: string): Promise<string> {
   const recovery = await recoverEmbeddedStore({ folder: storeIn(folder) });
   return recovery
@@ -29,7 +29,7 @@ export async function recoverState(folder: string): Promise<string> {
     : `The store in ${storeIn(folder)} is not damaged: there is nothing to recover.`;
 }
 
-/** What was wrong, what is lost, and where the damaged files are: for the person who started it. */
+/** Describes the damage, the lost objects, and the location of the damaged files. */
 export function recoveryText({ damage, saved, lost, aside }: Recovery): string {
   const lines = [
     `The store was damaged: ${damage}.`,

@@ -9,14 +9,14 @@ import { readIfPresent, writeWhole } from './state-files.ts';
 const namespace = 'trial';
 
 export interface OwnRegistries {
-  /** An Order that copies from one to the other. */
+  /** An Order that copies from `source` to `destination`. */
   firstOrder: { file: string; namespace: string };
   close(): Promise<void>;
 }
 
 /**
- * Starts two registries in memory, `source` with the image team/app:1.0 and `destination` without any, applies Endpoints for them, and
- * writes an Order that copies the image. Ports stay the same from start to start: another address would run finished Orders again.
+ * Starts two in-memory registries, `source` with the image team/app:1.0 and an empty `destination`, applies Endpoints for them, and writes an
+ * Order that copies the image. Ports are stable across restarts, because a changed URL would rerun finished Orders.
  */
 export async function startOwnRegistries(api: Transport, folder: string): Promise<OwnRegistries> {
   const source = await onRememberedPort(path.join(folder, 'source-port'));
@@ -47,7 +47,7 @@ const firstOrder: Order = {
   },
 };
 
-/** On the port of the last start, or another one where somebody else has taken that. */
+/** Starts a registry on its previous port, or on another one if that is in use. */
 async function onRememberedPort(file: string): Promise<Registry> {
   const last = Number.parseInt((await readIfPresent(file)) ?? '', 10) || 0;
   const registry = await startRegistry({ port: last }).catch((caught: NodeJS.ErrnoException) => {

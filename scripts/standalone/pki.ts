@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { readIfPresent, writeWhole } from './state-files.ts';
 
-/** A certificate authority and a serving certificate for loopback, PEM. */
+/** A CA and a serving certificate for loopback, PEM. */
 export interface Pki {
   ca: string;
   cert: string;
@@ -12,8 +12,8 @@ export interface Pki {
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
 /**
- * The certificates of the standalone that keeps its state in `folder`: made on the first start, read afterwards, so that
- * a kubeconfig written once stays valid. The CA's key is thrown away after it signed the one certificate.
+ * Loads the certificates of the standalone in `folder`, or creates them at the first start, so that an existing kubeconfig stays valid. The CA's
+ * key is discarded after it has signed the serving certificate.
  */
 export async function loadPki(folder: string, now: Date): Promise<Pki> {
   const file = path.join(folder, 'pki.json');
@@ -25,10 +25,10 @@ export async function loadPki(folder: string, now: Date): Promise<Pki> {
 }
 
 async function makePki(now: Date): Promise<Pki> {
-  const { generate } = await import('selfsigned'); // not loaded by the starts that find certificates
+  const { generate } = await import('selfsigned'); // only needed to create certificates
   const notBeforeDate = new Date(now.getTime() - 60_000);
   const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate } as const;
-  // A name of its own: a client that trusts two authorities of the same name tries the wrong key and gives up.
+  // A unique name: a client that trusts two CAs of the same name may try the wrong key and give up.
   const authorityName = `arc-standalone-${randomBytes(8).toString('hex')}`;
   const authority = await generate([{ name: 'commonName', value: authorityName }], {
     ...common,

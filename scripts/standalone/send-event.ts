@@ -5,21 +5,21 @@ import type { Served } from '#shared/conduit/runtime';
 import { type Broker, type Post, type SendPost, sendOverHttp } from '#shared/local';
 import type { LocalSink } from '../../functions/watch-bridge/index.ts';
 
-/** Told of each event that is given to a function: `{ request: { headers } }`, as `http.server.request.start` is of one over the wire. */
+/** Diagnostics channel: published for each in-process event as `{ request: { headers } }`, like `http.server.request.start` for HTTP. */
 export const sentChannel = 'arc.event.sent';
-/** The same when it has answered, as `http.server.response.finish`. */
+/** The same after the response, like `http.server.response.finish`. */
 export const answeredChannel = 'arc.event.answered';
 const sent = channel(sentChannel);
 const answered = channel(answeredChannel);
 
-/** How long an event that functions are at work on counts as under way for the bridge, ms: as long as a broker may take to answer. */
+/** Time in milliseconds during which an event counts as in flight for the bridge: the maximum response time of a broker. */
 const longestHold = 2_000;
 
-/** The broker of this process as the bridge's. It answers when the functions have, as an in-memory channel does. */
+/** Adapts the in-process broker to the bridge's sink. It responds after the functions, like an in-memory channel. */
 export function sinkOf(broker: Broker): LocalSink {
   return {
     async take(headers, body) {
-      // Many events at once would otherwise keep everybody else waiting.
+      // Many events at once would block the event loop.
       await turn();
       const { status, handled } = broker.take({ headers, body: Buffer.from(body) });
       const hold = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ export function sinkOf(broker: Broker): LocalSink {
 
 type Take = Served['fetch'];
 
-/** Gives events to functions of this process without a connection, by the origins of their URLs. All others go over HTTP. */
+/** Sends events to in-process functions by the origin of their URL, and all others over HTTP. */
 export function sendInProcess(functions: ReadonlyMap<string, Take>): SendPost {
   return async (url, post, signal) => {
     const take = functions.get(url.origin);
@@ -50,7 +50,7 @@ export function sendInProcess(functions: ReadonlyMap<string, Take>): SendPost {
 
 const none = Buffer.alloc(0);
 
-/** A POST with all that a function reads of one. A `Request` would copy its headers and make a stream of its body. */
+/** Builds a minimal POST request. A real `Request` would copy its headers and turn its body into a stream. */
 function requestOf(url: URL, { headers, body = none }: Post): Request {
   const bytes = new Uint8Array(body);
   const request = {

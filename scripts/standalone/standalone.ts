@@ -43,44 +43,43 @@ import { withWorker } from './worker-program.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /**
- * All functions share one thread here: more deliveries at a time would not be faster, but each has a connection of its own
- * to the API, which costs memory for as long as the standalone runs.
+ * All functions share one thread: more concurrent deliveries would not be faster, and each holds a connection to the API, which costs memory.
  */
 const deliveriesPerTrigger = 4;
 
 export interface StandaloneOptions {
-  /** Where the state is kept; made if absent. */
+  /** The state folder; created if absent. */
   folder: string;
-  /** Of the API server; 0 takes the port of the last start, or any. */
+  /** Port of the API server; 0: the port of the last start, or any free port. */
   port: number;
-  /** Image pattern to local command, beside the transfer-worker's. */
+  /** Local commands by image pattern, in addition to the transfer-worker's. */
   programs: Readonly<Record<string, string[]>>;
   log: Logger;
-  /** Wraps the store, to count or to disturb what is written. */
+  /** Wraps the store, for tests that count or disturb writes. */
   wrapStore?: (store: Store) => Store;
-  /** What is switched off. */
+  /** Disabled features. */
   without?: readonly Switch[];
-  /** Where the events of Orders and artifacts are sent, beside the functions. */
+  /** Subscriber of domain events. */
   sink?: URL;
-  /** False: somebody else marks Workflows as Argo does. Default: true. */
+  /** False: the caller updates Workflows instead of the executor. Default: true. */
   runsWorkflows?: boolean;
 }
 
 export interface Standalone {
-  /** Of the API server. */
+  /** URL of the API server. */
   url: string;
   kubeconfig: string;
-  /** The API as the user `admin`. */
+  /** A client of the API as the user `admin`. */
   admin: KubeClient;
-  /** The same user, for what the client has no method for. */
+  /** The transport of that user, for requests without a client method. */
   transport: Transport;
   close(): Promise<void>;
 }
 
 /**
- * The whole conduit in one process: API server on an embedded store, broker, bridge, every function behind its own HTTP
- * server and identity, executor and garbage collector. The parts meet only through the API and by events, as they do in a cluster; their
- * requests to the API and their events need no connection here; each is authenticated, authorized and answered all the same.
+ * Starts ARC in one process: API server on an embedded store, broker, bridge, functions, executor and garbage collector. As in a cluster, the
+ * parts communicate only through the API and events. Requests and events are delivered in-process, but are authenticated, authorized and
+ * answered like those over a connection.
  */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { log } = options;
@@ -92,7 +91,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
 
   const base = path.join(root, 'knative/base');
   const roles = path.join(import.meta.dirname, 'roles.yaml');
-  // Here nobody else's Secrets are at stake, so a new credential takes effect at once, and no namespace has to be given.
+  // A single user owns all Secrets, so credential changes take effect immediately, and every namespace is a tenant.
   const components = ['secret-watch', 'cluster-wide-rights'].map((name) =>
     path.join(root, 'knative/components', name),
   );
@@ -108,12 +107,12 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     ...Object.keys(functions),
   ]);
   const pki = await loadPki(folder, new Date());
-  // Functions in a cluster trust the API server through NODE_EXTRA_CA_CERTS, which is read at start; this is its equal.
+  // Replaces NODE_EXTRA_CA_CERTS, which functions in a cluster use and which Node reads only at startup.
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), pki.ca]);
 
   const store = await openState(folder);
   stack.defer(() => store.close());
-  // The API server serves the ConfigMap that it follows.
+  // The API server watches a ConfigMap that it serves itself.
   const liveLogs = createLiveLogs();
   const operator: { settings: () => Settings } = { settings: () => ({}) };
   const rbac = createRbac(manifests);
@@ -140,12 +139,12 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     userAgent: `arc-${name}`,
   });
   const clientOf = (name: string) => createKubeClient(accessOf(name));
-  // As whoever comes from outside: over TLS. What holds such a connection up is work of this very process, not a server that has gone.
+  // External clients connect over TLS. A stalled connection is caused by load in this process, not by a lost server.
   const overTls = { ...accessOf('admin'), fetch: nodeFetch(30_000) };
   const admin = createKubeClient(overTls);
   await ensureNamespaces(admin);
   await ensureSettings(admin, manifests);
-  stack.defer(() => ending.abort()); // also when one of the next does not start
+  stack.defer(() => ending.abort()); // also if a later part fails to start
   const followed = followSettings({
     client: clientOf('api-server'),
     log: log.child({ part: 'api-server' }),
@@ -227,7 +226,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
         log: log.child({ part: 'cron-controller' }),
       });
 
-  // Last in, first out: workers and watches have ended before the API they speak to does.
+  // Disposed in reverse order: workers and watches end before the API.
   stack.defer(async () => {
     ending.abort();
     await Promise.all([bridge.done, collector.done, executor?.done, schedules?.done, granted.done]);
@@ -240,14 +239,14 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   return { url, kubeconfig, admin, transport, close: () => running.disposeAsync() };
 }
 
-/** The Trigger that a subscriber of domain events would create: every event of Orders and artifacts, and no step events. */
+/** Returns the Trigger of a domain event subscriber: all events of Orders and artifacts, no step events. */
 function subscriptionOf(sink: URL): Manifest {
   const types = ['order', 'artifact'].map((kind) => ({ prefix: { type: `cloud.opendefense.arc.${kind}.` } }));
   return {
     apiVersion: 'eventing.knative.dev/v1',
     kind: 'Trigger',
     metadata: { name: 'sink' },
-    // Its own delivery: a subscriber that is away is no dead letter of ARC.
+    // Its own delivery settings: an unavailable subscriber causes no dead letters of ARC.
     spec: {
       broker: 'arc',
       filters: [{ any: types }],

@@ -9,9 +9,9 @@ const folders = ['knative/workflow-templates', 'knative/base/artifact-types'];
 const kinds = [clusterWorkflowTemplates, clusterArtifactTypes];
 
 /**
- * Applies the ArtifactTypes and Workflow templates that ARC ships, by server-side apply without force: each start brings those of this
- * release, and what somebody has changed stays as it is.
- * @returns one line for each object that was left alone, with its reason
+ * Applies the ArtifactTypes and Workflow templates that ARC ships, by server-side apply without force: each start applies those of this
+ * release and keeps user changes.
+ * @returns one line with the reason for each object that was not changed
  */
 export async function applyStandardTypes(api: Transport): Promise<string[]> {
   const kept: string[] = [];

@@ -2,15 +2,15 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Makes a folder, and those above it, for its owner only. Not by the `recursive` of Node: that calls a read-only file system a folder that is
- * missing, and tries for ever where nobody can make one, as in /proc.
+ * Creates a folder and its parents for the owner only. Does not use Node's `recursive`, which reports a read-only file system as a missing
+ * folder and loops forever where folders cannot be created, as in /proc.
  */
 export async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
   const above = path.dirname(folder);
   if (above !== folder) await makeFolder(above);
   await mkdir(folder, { mode: 0o700 }).catch(async (caught: unknown) => {
-    // Somebody else may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!(await isFolder(folder))) throw caught;
   });
 }
@@ -20,7 +20,7 @@ async function isFolder(folder: string): Promise<boolean> {
   return found?.isDirectory() === true;
 }
 
-/** The text of a file of the standalone's state; undefined before its first start wrote it. */
+/** Reads a state file; undefined if it does not exist yet. */
 export async function readIfPresent(file: string): Promise<string | undefined> {
   return await readFile(file, 'utf8').catch((caught: NodeJS.ErrnoException) => {
     if (caught.code === 'ENOENT') return undefined;
@@ -28,14 +28,14 @@ export async function readIfPresent(file: string): Promise<string | undefined> {
   });
 }
 
-/** Writes a file that only its owner can read, whole or not at all: without it the state would be worth nothing after a full disk or a kill. */
+/** Writes a file atomically, readable only by its owner: a full disk or a kill must not truncate the state. */
 export async function writeWhole(file: string, text: string): Promise<void> {
   const partial = `${file}.partial`;
   await writeFile(partial, text, { mode: 0o600, flush: true });
   await rename(partial, file);
 }
 
-/** The port of the last start in `folder`, so that a kubeconfig in use stays right; 0 (any) at the first. */
+/** Returns the port of the last start in `folder`, so that an existing kubeconfig stays valid; 0 (any) at the first start. */
 export async function rememberedPort(folder: string): Promise<number> {
   return Number.parseInt((await readIfPresent(path.join(folder, 'port'))) ?? '', 10) || 0;
 }

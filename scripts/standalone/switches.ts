@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { type Manifest, withComponent } from '#shared/local';
 
-/** What can be switched off: `no-<name>` is a component in knative/components. */
+/** Features that can be disabled: each has a component `no-<name>` in knative/components. */
 export const switches = ['cron', 'ttl', 'probes', 'log-tail', 'domain-events'] as const;
 export type Switch = (typeof switches)[number];
 
 const components = path.resolve(import.meta.dirname, '../../knative/components');
 
-/** The manifests without what is switched off: its functions, Triggers and rights. */
+/** Returns the manifests without the functions, Triggers and permissions of disabled features. */
 export async function switchedOff(
   manifests: readonly Manifest[],
   without: readonly Switch[],

@@ -8,15 +8,15 @@ const source = path.resolve(import.meta.dirname, '../../functions/transfer-worke
 const images = 'artifact-conduit:*';
 
 /**
- * How Node runs the worker, as in the workflow templates. What a copy makes is chunks that are garbage a moment later; their memory lies outside
- * of the heap and is free when V8's nursery is collected, so a nursery of 1 MiB saves 50 MiB and 15 % of the CPU time of a large copy.
+ * Node options of the worker, as in the workflow templates. A copy produces short-lived chunks, whose off-heap memory is freed only when V8
+ * collects its nursery; a nursery of 1 MiB saves 50 MiB and 15 % of the CPU time of a large copy.
  */
 export const workerOptions: readonly string[] = ['--max-semi-space-size=1'];
 
 /**
- * `given`, with the transfer-worker's images among them, run by this very Node unless they are given. Processes of it come and go with the artifacts, so it is bundled into one file in
- * `folder` first, where its compiled code is kept as well: it starts with a good half of the CPU time that its sources take. Where the
- * bundler is not installed it runs from its sources. The single executable has the worker in it. `prepared` is its command, if it is ours: it can be started ahead, and does one run after the other.
+ * Adds the transfer-worker's images to `given`, unless they are given. Worker processes start often, so the worker is first bundled into one
+ * file in `folder`, where its compiled code is also cached; this halves the CPU time of a start. Without the bundler it runs from source. The
+ * single executable contains the worker. `prepared` is its command if it is our own: it can be started ahead and reused for several runs.
  */
 export async function withWorker(
   given: Readonly<Record<string, string[]>>,
@@ -33,7 +33,7 @@ export async function withWorker(
   return withPrepared(given, [`NODE_COMPILE_CACHE=${folder}`], [...workerOptions, main]);
 }
 
-/** This program again, in a changed environment. */
+/** Returns the command that runs this program with another environment. */
 function withPrepared(
   given: Readonly<Record<string, string[]>>,
   variables: readonly string[],
@@ -46,7 +46,7 @@ function withPrepared(
 async function bundled(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const outfile = path.join(folder, 'transfer-worker.mjs');
-  // Loaded when it is needed, and its process ended after that: the standalone is to stay small.
+  // Loaded lazily, and its process ended afterwards, to keep the standalone small.
   const { buildSync, stop } = await import('esbuild');
   try {
     buildSync({
@@ -58,7 +58,7 @@ async function bundled(folder: string): Promise<string> {
       target: 'node24',
       minify: true,
       keepNames: true,
-      // What reads archives is CommonJS and calls require, which an ESM bundle has not.
+      // The tar reader is CommonJS and calls require, which an ESM bundle lacks.
       banner: {
         js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
       },

@@ -1,4 +1,4 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** The version of ARC and of each of its programs. package.json is the one place that has it. */
+/** The version of ARC and of each of its programs, from package.json. */
 export const version: string = manifest.version;

@@ -90,7 +90,7 @@ it.skipIf(!hasIPv6)('does not start beside another program at ::1 of its port', 
   thief.listen(0, '::1');
   await once(thief, 'listening');
   const { port } = thief.address() as AddressInfo;
-  await expect(startDashboard(cluster, { port })).rejects.toThrow(/EADDRINUSE.*choose another --port/);
+  await expect(startDashboard(cluster, { port })).rejects.toThrow(/EADDRINUSE.*choose another port/);
   // Nothing is left at 127.0.0.1 either.
   const [refused] = await once(connect(port, '127.0.0.1'), 'error');
   expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
@@ -100,7 +100,7 @@ it.skipIf(!hasIPv6)('does not start beside another program at ::1 of its port', 
 it('says so when another program listens on the port', async () => {
   const first = await startDashboard(cluster, { port: 0 });
   const port = Number(new URL(first.url).port);
-  await expect(startDashboard(cluster, { port })).rejects.toThrow(/EADDRINUSE.*choose another --port/);
+  await expect(startDashboard(cluster, { port })).rejects.toThrow(/EADDRINUSE.*choose another port/);
   await first.close();
 });
 
