@@ -18,7 +18,7 @@ const usage = `usage: npm run image -- [--base <reference>] [--push <reference>]
 A reference is [http://|https://]host[:port]/path[:tag][@digest]: https unless it says http:// or names loopback.
 SOURCE_DATE_EPOCH (seconds) is the time of all files and of the image; 0 without it.`;
 
-/** The options of `npm run image`, or the text that says what was wrong with them, or the help that was asked for. */
+/** Parses the options of `npm run image`; returns a usage error or the help text instead if applicable. */
 export function parseImageArguments(
   args: readonly string[],
 ): ImageOptions | { usage: string } | { help: string } {

@@ -4,9 +4,9 @@ import type { Layer } from './layer.ts';
 import { programFolder } from './programs.ts';
 import { nodePath } from './runtime.ts';
 
-/** An image that ours is put on top of. */
+/** The base image. */
 export interface Base {
-  /** As it was asked for, without a digest. */
+  /** The reference as given, without a digest. */
   name: string;
   digest: string;
   layers: Descriptor[];
@@ -14,7 +14,7 @@ export interface Base {
   config: ImageConfig;
 }
 
-/** The fields of an image configuration that are carried on or changed. */
+/** The inherited or changed fields of an image configuration. */
 export interface ImageConfig {
   architecture: string;
   os: string;
@@ -28,12 +28,12 @@ export interface Assembly {
   base: Base | undefined;
   architecture: string;
   layers: readonly Layer[];
-  /** Seconds since 1970: when the image says it was made. */
+  /** Creation time of the image, in seconds since 1970. */
   created: number;
   version: string;
 }
 
-/** An image as it is stored: its manifest, what we made, and the layers of the base, which are taken as they are. */
+/** An image to store: its manifest, the new blobs, and the unchanged layers of the base. */
 export interface Image {
   manifest: Manifest;
   /** Layers and configuration that are stored with the image. */
@@ -45,7 +45,7 @@ export interface Image {
 const user = '65532:65532';
 const searchPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The image of these layers on that base. Pure: the same assembly gives the same digest. */
+/** Assembles the image from layers and base. Pure: the same input gives the same digest. */
 export function assembleImage({ base, architecture, layers, created, version }: Assembly): Image {
   const time = isoSeconds(created * 1000);
   const { variant } = base?.config ?? {};
@@ -99,14 +99,14 @@ export function assembleImage({ base, architecture, layers, created, version }: 
   };
 }
 
-/** The base's variables, and a PATH with our Node in it. */
+/** Returns the base's environment variables, with our Node in PATH. */
 function environmentOf(base: Base | undefined): string[] {
   const inherited = (base?.config.config?.Env ?? []).filter((line) => !line.startsWith('NODE_ENV='));
   const hasPath = inherited.some((line) => /^PATH=(?:.*:)?\/usr\/local\/bin(?::|$)/.test(line));
   return hasPath ? inherited : [searchPath, ...inherited.filter((line) => !line.startsWith('PATH='))];
 }
 
-/** Docker and OCI name the same bytes differently, and a manifest is to be of one kind. */
+/** Docker and OCI use different media types for the same bytes; a manifest must not mix them. */
 function asOci({ mediaType, digest, size }: Descriptor): Descriptor {
   const renamed = mediaType.replace(
     /^application\/vnd\.docker\.image\.rootfs\.diff\.tar(?:\.(gzip|zstd))?$/,

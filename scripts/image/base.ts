@@ -27,7 +27,7 @@ const configuration = z.object({
 
 const longestConfig = 1024 * 1024;
 
-/** Reads the base image for linux on `architecture`. Rejects with a TransferError that says what the base lacks. */
+/** Reads the base image for linux on `architecture`. Rejects with a TransferError that says why the base is unsuitable. */
 export async function readBase(
   session: Session,
   repository: Repository,

@@ -16,17 +16,17 @@ import { findRuntime, nodeEntry, type Runtime, systemEntries } from './runtime.t
 
 export interface BuildContext extends SessionOptions {
   env: Readonly<Record<string, string | undefined>>;
-  /** Seconds since 1970 of everything in the image. */
+  /** Time of all files and of the image, in seconds since 1970. */
   time: number;
   note: (text: string) => void;
-  /** Makes the programs of the image in a folder. Default: every deployable of functions/. */
+  /** Builds the programs of the image in a folder. Default: every deployable of functions/. */
   bundle?: (folder: string) => Promise<Bundle[]>;
   signal: AbortSignal;
 }
 
 /**
- * Makes the one image of all programs and brings it to where the options say (docs/decisions/0012-one-image.md).
- * @returns `host/path:tag@digest` of the pushed image, or its digest. Rejects with ArcError, without a secret in its message.
+ * Builds the image of all programs and pushes or writes it (docs/decisions/0012-one-image.md).
+ * @returns `host/path:tag@digest` of a pushed image, else its digest. Rejects with ArcError; messages contain no secrets.
  */
 export async function buildImage(options: ImageOptions, context: BuildContext): Promise<string> {
   const { env, note, signal } = context;
@@ -37,7 +37,7 @@ export async function buildImage(options: ImageOptions, context: BuildContext): 
     const dockerConfig = asked ? await readDockerConfig(env, note) : undefined;
     const open = (reference: string | undefined, actions: 'pull' | 'pull,push') =>
       reference === undefined ? undefined : session.open(locate(reference, dockerConfig), actions);
-    // Opened first: a wrong reference fails before anything is built.
+    // Opened first: an invalid reference fails before the build.
     const destination = open(options.push, 'pull,push');
     const base = open(options.base, 'pull');
     const image = await assemble(context, session, base, folder);

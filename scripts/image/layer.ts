@@ -3,13 +3,13 @@ import { gzip } from 'node:zlib';
 import { type Descriptor, digestOf } from '#shared/transfer';
 import { type Entry, tarOf } from './tar.ts';
 
-/** One layer of our own, ready to be stored. */
+/** A new layer. */
 export interface Layer {
   descriptor: Descriptor;
   /** Digest of the tar before compression. */
   diffId: string;
   bytes: Buffer;
-  /** What it holds, for the image's history. */
+  /** Its entry in the image's history. */
   createdBy: string;
 }
 
@@ -21,7 +21,7 @@ const unknownSystem = 255;
 export async function makeLayer(entries: readonly Entry[], mtime: number, createdBy: string): Promise<Layer> {
   const tar = await tarOf(entries, mtime);
   const bytes = await compress(tar);
-  // zlib writes no time and no name, but which system it was built for.
+  // zlib's header has no time or name, but contains the operating system it was built for.
   bytes[operatingSystem] = unknownSystem;
   return {
     descriptor: {

@@ -10,7 +10,7 @@ import { addEntry, type Entry } from './tar.ts';
 
 export interface LayoutOptions {
   folder: string;
-  /** What the image is called where it is imported: `host/path:tag`. */
+  /** Name of the image after an import: `host/path:tag`. */
   name: string | undefined;
   session: Session;
   base: Repository | undefined;
@@ -20,8 +20,8 @@ const marker = 'oci-layout';
 const indexType = 'application/vnd.oci.image.index.v1+json';
 
 /**
- * Writes an OCI image layout (image specification, image-layout.md), of several images with an index of them. The folder is made, or is
- * empty, or is a layout, which is replaced: rejects with Invalid for any other.
+ * Writes an OCI image layout (image specification, image-layout.md); several images get an index. The folder is created, or must be empty or an
+ * existing layout, which is replaced: rejects with Invalid otherwise.
  * @returns the descriptor of the image, or of the index
  */
 export async function writeLayout(
@@ -38,7 +38,7 @@ export async function writeLayout(
     if (base) {
       for (const blob of baseLayers) {
         const content = blobContent({ source: base, blob, retry: session.retry }, signal);
-        // Under its name only when it is whole.
+        // Renamed to its final name only when complete.
         const partial = `${file(blob.digest)}.partial`;
         await pipeline(content, createWriteStream(partial));
         await rename(partial, file(blob.digest));
@@ -68,7 +68,7 @@ function indexBytes(manifests: readonly object[]): Buffer {
   return Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: indexType, manifests }));
 }
 
-/** The specification's name, and the whole one that containerd imports an image under. */
+/** Returns the reference name of the specification, and the full name under which containerd imports an image. */
 function namesOf(name: string): Record<string, string> {
   const tag = name.slice(name.lastIndexOf(':') + 1);
   return { 'io.containerd.image.name': name, 'org.opencontainers.image.ref.name': tag };
@@ -86,7 +86,7 @@ async function clear(folder: string): Promise<void> {
     await rm(path.join(folder, each), { recursive: true, force: true });
 }
 
-/** Packs a layout into one tar, as `ctr image import`, `docker load` and `crane push` take it. */
+/** Packs a layout into a tar, for `ctr image import`, `docker load` and `crane push`. */
 export async function writeArchive(layout: string, file: string, mtime: number): Promise<void> {
   const names = (await readdir(layout, { recursive: true })).sort();
   const archive = pack();

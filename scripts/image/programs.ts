@@ -3,10 +3,10 @@ import path from 'node:path';
 import type { Bundle } from '../build/bundle.ts';
 import type { Entry } from './tar.ts';
 
-/** Where the programs are in the image: `node /app/<name>.mjs` runs one. */
+/** Folder of the programs in the image: `node /app/<name>.mjs` runs one. */
 export const programFolder = '/app';
 
-/** Every bundle as a file of the image. */
+/** Returns every bundle as a file of the image. */
 export function programEntries(bundles: readonly Bundle[]): Promise<Entry[]> {
   return Promise.all(
     bundles.map(async ({ name, file }): Promise<Entry> => {

@@ -4,11 +4,11 @@ import type { Image } from './assemble.ts';
 
 export interface Pushing {
   session: Session;
-  /** Where the image goes. */
+  /** Destination of the image. */
   destination: Repository;
-  /** Where the base's layers are. */
+  /** Source of the base's layers. */
   base: Repository | undefined;
-  /** For large layers on their way. */
+  /** Buffer for large layers. */
   folder: string;
   note: (text: string) => void;
 }
@@ -16,8 +16,8 @@ export interface Pushing {
 const width = 4;
 
 /**
- * Stores the image under its tag (`latest` without one): blobs that are there are not sent, layers of a base in the same
- * registry are mounted, the manifest comes last. Safe to repeat. Rejects with a TransferError.
+ * Pushes the image under its tag (default `latest`): existing blobs are skipped, base layers in the same registry are mounted, the manifest is
+ * written last. Safe to repeat. Rejects with a TransferError.
  */
 export async function pushImage(image: Image, pushing: Pushing, signal: AbortSignal): Promise<void> {
   const { session, destination, base, folder, note } = pushing;

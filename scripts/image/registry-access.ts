@@ -6,8 +6,8 @@ import { ArcError } from '#shared/base/errors';
 import { type ImageLocation, parseReference } from '#shared/transfer';
 
 /**
- * Where `[http://|https://]host[:port]/path[:tag][@digest]` is. Without a scheme it is https, and http on loopback, as other
- * tools have it. Throws a TransferError that says what is wrong with it.
+ * Parses `[http://|https://]host[:port]/path[:tag][@digest]`. Without a scheme it is https, or http on loopback, as in other tools. Throws a
+ * TransferError with the problem.
  */
 export function locate(reference: string, dockerConfigJson: string | undefined): ImageLocation {
   const [, scheme, rest = ''] = /^(https?:\/\/)?(.*)$/s.exec(reference) ?? [];
@@ -22,8 +22,8 @@ export function locate(reference: string, dockerConfigJson: string | undefined):
 }
 
 /**
- * The docker config.json that `docker login`, `crane auth login` and others leave; undefined if there is none. One that
- * keeps its credentials elsewhere (`credsStore`) has none for us: `note` is called.
+ * Reads the Docker config.json written by `docker login`, `crane auth login` and others; undefined if there is none. Credential stores
+ * (`credsStore`) are not supported: `note` is called.
  */
 export async function readDockerConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -37,7 +37,7 @@ export async function readDockerConfig(
   try {
     parsed = JSON.parse(text);
   } catch {
-    // The parser's message would quote a credential.
+    // The parser's message would quote credentials.
     throw new ArcError('Invalid', `${file} is not JSON: correct it, or set DOCKER_CONFIG to another folder`);
   }
   if (typeof parsed === 'object' && parsed !== null && 'auths' in parsed) return text;

@@ -7,20 +7,20 @@ import { promisify } from 'node:util';
 import { ArcError } from '#shared/base/errors';
 import type { Entry } from './tar.ts';
 
-/** Where Node is in the image. */
+/** Path of Node in the image. */
 export const nodePath = '/usr/local/bin/node';
 
-/** The Node of our devDependency `node`: the one that everything is tested with, whatever runs this script. */
+/** The Node version of our devDependency `node`, with which everything is tested, regardless of the Node that runs this script. */
 export interface Runtime {
   file: string;
   version: string;
-  /** As OCI names it. */
+  /** OCI architecture. */
   architecture: string;
 }
 
 const architectures: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Rejects with Invalid where no image can be built of what is installed. */
+/** Finds the installed Node. Rejects with Invalid if it is not suitable for an image. */
 export async function findRuntime(): Promise<Runtime> {
   const architecture = architectures[process.arch];
   if (process.platform !== 'linux' || architecture === undefined)
@@ -33,14 +33,14 @@ export async function findRuntime(): Promise<Runtime> {
   return { file: path.join(path.dirname(manifest), 'bin', 'node'), version, architecture };
 }
 
-/** Node itself: enough on a base that has glibc and libstdc++. */
+/** Returns Node itself: sufficient on a base with glibc and libstdc++. */
 export async function nodeEntry({ file }: Pick<Runtime, 'file'>): Promise<Entry> {
   return { type: 'file', path: nodePath.slice(1), mode: 0o755, content: await readFile(file) };
 }
 
 /**
- * What Node needs where there is no base: the libraries it loads, as this machine has them, the user, and /tmp. Certificates
- * of public authorities are in Node itself.
+ * Returns the files that Node needs without a base: its libraries, copied from this machine, the user, and /tmp. Node itself contains the public
+ * CA certificates.
  */
 export async function systemEntries({ file }: Runtime): Promise<Entry[]> {
   const libraries = await Promise.all(
@@ -56,7 +56,7 @@ export async function systemEntries({ file }: Runtime): Promise<Entry[]> {
   return [...libraries, ...userEntries()];
 }
 
-/** The user that programs run as, the rule for looking up hosts, and /tmp. */
+/** Returns the user of the programs, the host lookup configuration, and /tmp. */
 export function userEntries(): Entry[] {
   const text = (name: string, lines: string[]): Entry => ({
     type: 'file',
@@ -72,7 +72,7 @@ export function userEntries(): Entry[] {
   ];
 }
 
-/** glibc before 2.34 opens these by name when it looks up a host, so ldd does not list them. */
+/** glibc before 2.34 loads these by name for host lookups, so ldd does not list them. */
 const openedByName = ['libnss_files.so.2', 'libnss_dns.so.2', 'libresolv.so.2'];
 
 async function librariesOf(program: string): Promise<string[]> {

@@ -7,12 +7,12 @@ export type Entry =
   | { type: 'directory'; path: string; mode: number }
   | { type: 'link'; path: string; target: string };
 
-/** Times from here on do not fit into the 32 bits that tar-stream keeps. */
+/** tar-stream stores times in 32 bits: later times do not fit. */
 const endOfTime = 2 ** 31;
 
 /**
- * A POSIX tar of `entries`, sorted by path and with every folder above them: owner 0:0, all times `mtime` (seconds). The same
- * entries in any order give the same bytes. Rejects for a time after January 2038 and for two entries of one path.
+ * Returns a POSIX tar of `entries`, sorted by path and with all parent folders: owner 0:0, all times `mtime` (seconds). The order of the entries
+ * does not affect the bytes. Rejects for a time after January 2038 and for duplicate paths.
  */
 export async function tarOf(entries: readonly Entry[], mtime: number): Promise<Buffer> {
   const archive = pack();
@@ -28,7 +28,7 @@ export async function tarOf(entries: readonly Entry[], mtime: number): Promise<B
   return bytes;
 }
 
-/** Adds one entry, owned by 0:0 and of the time `mtime` (seconds), and waits until it is read. */
+/** Adds one entry with owner 0:0 and time `mtime` (seconds), and waits until it is consumed. */
 export function addEntry(archive: Pack, entry: Entry, mtime: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   if (!(mtime >= 0 && mtime < endOfTime))
@@ -55,6 +55,6 @@ function withFolders(entries: readonly Entry[]): Entry[] {
       if (!all.has(folder)) all.set(folder, { type: 'directory', path: folder, mode: 0o755 });
     }
   }
-  // By code units, not by locale; a folder comes before what is in it.
+  // By code units, not by locale; a folder precedes its content.
   return [...all.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }

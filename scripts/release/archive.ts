@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { tarOf } from '../image/tar.ts';
 
-/** A file of an archive; `mode` is 0o644 unless given. */
+/** A file of an archive; the default `mode` is 0o644. */
 export interface ArchivedFile {
   name: string;
   content: Buffer;
@@ -13,7 +13,7 @@ const compress = promisify(gzip);
 const operatingSystem = 9;
 const unknownSystem = 255;
 
-/** A .tar.gz whose bytes depend on nothing but the files and `time` (seconds), with the same Node. */
+/** Returns a reproducible .tar.gz: with the same Node, its bytes depend only on the files and `time` (seconds). */
 export async function packFiles(files: readonly ArchivedFile[], time: number): Promise<Buffer> {
   const entries = files.map(({ name, content, mode = 0o644 }) => ({
     ...({ type: 'file', path: name, mode, content } as const),

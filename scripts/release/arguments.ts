@@ -18,7 +18,7 @@ const usage = `usage: npm run release -- [--folder dist/release] [--image <host/
   --key     the Ed25519 or ECDSA private key (PEM) that signs checksums, provenance, image and bundle
 SOURCE_DATE_EPOCH (seconds) is the time of all files; without it that of the commit.`;
 
-/** The options of `npm run release`, or the text that says what was wrong with them, or the help that was asked for. */
+/** Parses the options of `npm run release`; returns a usage error or the help text instead if applicable. */
 export function parseReleaseArguments(
   args: readonly string[],
 ): ReleaseOptions | { usage: string } | { help: string } {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { layoutSource, loadBundles } from '#shared/transfer';
 import type { ReleaseContext } from './context.ts';
 
-/** Writes the image with its signatures into a bundle, which `arc-transfer import` brings to a registry that no network reaches. */
+/** Writes the image with its signatures into a bundle for `arc-transfer import` across an air gap. */
 export async function releaseBundle(context: ReleaseContext, layout: string): Promise<void> {
   const { folder, workFolder, version, time, image, key, signal } = context;
   const tag = `v${version}`;

@@ -10,12 +10,12 @@ import { etcdImage, type Overlay, objectsOf, overlays, type Rendered, renderFold
 export const chartName = 'artifact-conduit';
 const source = path.join(import.meta.dirname, 'chart');
 
-/** What stands in a rendered object where the chart has a value. */
+/** Placeholders in rendered objects for values of the chart. */
 const marks = { image: 'ARC_IMAGE', etcdImage: 'ARC_ETCD_IMAGE', storage: 'ARC_STORAGE' };
 
 /**
- * Writes the Helm chart, made of what kustomize renders of the overlays: an object that they have in common is there once, one that
- * differs is there for each. `image` is the default of the value.
+ * Writes the Helm chart, generated from the rendered overlays: an object that both overlays share is included once, a different one
+ * conditionally. `image` is the default of the value.
  * @returns the path of the package
  */
 export async function releaseChart(context: ReleaseContext, image: string): Promise<string> {
@@ -56,18 +56,18 @@ async function chartYaml(version: string): Promise<string> {
     type: 'application',
     version,
     appVersion: version,
-    // ValidatingAdmissionPolicies
+    // required by ValidatingAdmissionPolicies
     kubeVersion: '>=1.30.0-0',
   });
 }
 
-/** Objects name each other by this namespace, ServiceAccounts of rights and hosts of certificates among them. */
+/** Objects refer to this namespace, in the ServiceAccounts of bindings and the host names of certificates. */
 const namespaceTemplate = `{{- if ne .Release.Namespace "${conduitNamespace}" }}
 {{- fail "ARC runs in the namespace ${conduitNamespace}: install it with --namespace ${conduitNamespace}" }}
 {{- end }}
 `;
 
-/** File name of each object, and its template. The Namespace is left to who installs: Helm cannot install into one that it is to make. */
+/** Returns the templates by file name. The user creates the Namespace: Helm cannot install into a namespace that its chart creates. */
 function templatesOf(objects: readonly Rendered[], etcd: string): Map<string, string> {
   return new Map(
     objects
@@ -98,7 +98,7 @@ function markStorage({ spec }: Record<string, unknown>): void {
   }
 }
 
-/** YAML with the values in it. What Argo and others write in braces is kept from Helm. */
+/** Returns YAML with the values inserted. Braces of Argo and others are escaped for Helm. */
 function templateOf(object: object): string {
   const { kind, metadata } = object as Rendered;
   const yaml = yamlOf(object)
@@ -124,7 +124,7 @@ ${claim}storageClassName: {{ .Values.etcd.storageClassName | quote }}
   return yaml;
 }
 
-/** A field that is there where the value has something. */
+/** A field that is rendered if the value is not empty. */
 function block(field: string, value: string): string {
   return `{{- with ${value} }}\n${field}:\n{{ toYaml . | indent 2 }}\n{{- end }}\n`;
 }
@@ -142,14 +142,14 @@ function joined({ production, dev }: Record<Overlay, Map<string, string>>): Map<
   return all;
 }
 
-/** knative/tenant for each namespace that is given to ARC. */
+/** knative/tenant for each tenant namespace. */
 function tenantTemplate(objects: readonly Rendered[]): string {
   const documents = objects.map((object) => {
     const { imagePullSecrets: _, subjects, ...copy }: Record<string, unknown> = { ...object };
     const placed = {
       ...copy,
       metadata: { ...object.metadata, namespace: 'ARC_TENANT' },
-      // Kustomize leaves the namespace of an account beside its binding to kubectl's -n.
+      // Kustomize leaves the namespace of a binding's account to kubectl's -n.
       ...(Array.isArray(subjects) && {
         subjects: subjects.map((subject: object) => ({ namespace: 'ARC_TENANT', ...subject })),
       }),

@@ -1,21 +1,21 @@
 import type { KeyObject } from 'node:crypto';
 
-/** What every part of a release is made with. */
+/** Common inputs of all parts of a release. */
 export interface ReleaseContext {
-  /** Where the files of the release are written. */
+  /** Output folder. */
   folder: string;
-  /** For files on the way; removed at the end. */
+  /** Folder for temporary files; removed at the end. */
   workFolder: string;
   version: string;
-  /** Seconds since 1970 of every file and every statement. */
+  /** Time of all files and statements, in seconds since 1970. */
   time: number;
-  /** `host/path` that the image will be published under. */
+  /** `host/path` under which the image will be published. */
   image: string;
-  /** Where the files will be downloaded from. */
+  /** Download URL of the files. */
   url: string;
-  /** The image below ours; without it ours brings the libraries of Debian. */
+  /** The base image; without it the image contains libraries of Debian. */
   base?: string;
-  /** Signs checksums, provenance and image. */
+  /** Signing key for checksums, provenance and image. */
   key?: KeyObject;
   note: (text: string) => void;
   signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface ReleaseContext {
 export const architectures = ['amd64', 'arm64'] as const;
 export type Architecture = (typeof architectures)[number];
 
-/** As npm, Node and Debian's multiarch folders name them. */
+/** Names of the architecture in npm and Node, and in Debian's multiarch folders. */
 export const otherNames: Readonly<Record<Architecture, { node: 'x64' | 'arm64'; gnu: string }>> = {
   amd64: { node: 'x64', gnu: 'x86_64-linux-gnu' },
   arm64: { node: 'arm64', gnu: 'aarch64-linux-gnu' },

@@ -6,7 +6,7 @@ import type { Entry } from '../image/tar.ts';
 import { type Architecture, otherNames } from './context.ts';
 import { runCommand } from './run-command.ts';
 
-/** A package of Debian of which the image has files. */
+/** A Debian package with files in the image. */
 export interface Library {
   name: string;
   version: string;
@@ -18,12 +18,12 @@ export interface Library {
 const cache = path.resolve('node_modules/.cache/release/debian');
 const packages = ['libc6', 'libgcc-s1', 'libstdc++6'];
 
-/** What Node is linked with, and what glibc opens by name when it looks up a host. */
+/** Libraries linked by Node, and those that glibc loads by name for host lookups. */
 const files = [
   ...['libc.so.6', 'libm.so.6', 'libdl.so.2', 'libpthread.so.0', 'libgcc_s.so.1', 'libstdc++.so.6'],
   ...['libnss_files.so.2', 'libnss_dns.so.2', 'libresolv.so.2'],
 ];
-/** The program that Node names as its loader. */
+/** Node's dynamic loader. */
 const loaders: Readonly<Record<Architecture, string>> = {
   amd64: 'lib64/ld-linux-x86-64.so.2',
   arm64: 'lib/ld-linux-aarch64.so.1',
@@ -31,8 +31,8 @@ const loaders: Readonly<Record<Architecture, string>> = {
 const listsAgeMs = 24 * 3600 * 1000;
 
 /**
- * The libraries that Node loads, of the Debian release that this machine's apt is set up for: apt checks the signatures of its archive. The
- * architecture need not be this machine's, and nothing is installed. Rejects with Invalid where there is no such apt.
+ * Downloads Node's libraries from the Debian release of this machine's apt, which verifies the signatures of its archive. Works for other
+ * architectures, and installs nothing. Rejects with Invalid if there is no suitable apt.
  */
 export async function debianLibraries(
   architecture: Architecture,
@@ -48,7 +48,7 @@ export async function debianLibraries(
     for (const file of await readdir(work))
       if (file.endsWith('.deb'))
         await runCommand('dpkg-deb', ['-x', path.join(work, file), root], { signal });
-    // The licence of the libraries of GCC is in a package beside them.
+    // The licence of the GCC libraries is in a separate package.
     const shared = await readlink(path.join(root, 'usr/share/doc/libstdc++6'));
     await apt(['download', shared], work);
     const archives = (await readdir(work)).filter((file) => file.endsWith('.deb')).toSorted();
@@ -71,7 +71,7 @@ export async function debianLibraries(
   }
 }
 
-/** apt-get with lists and state of its own, as if it ran on that architecture. */
+/** Returns an apt-get configuration with its own lists and state, for that architecture. */
 async function aptFor(architecture: Architecture, folder: string, signal: AbortSignal) {
   const state = path.join(folder, 'apt');
   const [lists, configuration] = [path.join(state, 'lists'), path.join(state, 'apt.conf')];

@@ -6,25 +6,25 @@ import { bundleSettings, packagesOf } from '../build/bundle.ts';
 import { builtinsWhenUsed, leaveJudgesOut, leaveOut, loadSeldomLate } from '../build/lean.ts';
 import { inlineShippedFiles } from '../build/shipped-files.ts';
 
-/** A program as one script for a single executable application of Node, which knows neither ES modules nor files beside it. */
+/** A program as a single script for a Node single executable application, which supports neither ES modules nor files beside it. */
 export interface ExecutableSource {
   script: string;
-  /** The files of the tree that it reads, by path: the script unpacks them. */
+  /** Files that it reads, by path: the script unpacks them. */
   files: Readonly<Record<string, string>>;
-  /** lmdb's addon is an asset of that name. */
+  /** True if lmdb's addon is an asset of that name. */
   hasAddon: boolean;
-  /** Folders of the packages in it. */
+  /** Folders of the bundled packages. */
   packages: string[];
 }
 
 export const executables = ['arcctl', 'arc-transfer', 'arc-standalone'] as const;
 export type Executable = (typeof executables)[number];
 
-/** The variable that has the standalone's executable run another of its programs, and the value for the worker. */
+/** The environment variable that selects another program of the standalone's executable, and its value for the worker. */
 const programVariable = 'ARC_PROGRAM';
 const workerProgram = 'transfer-worker';
 
-/** Node loads an addon from a file only: the one that was unpacked, in place of the one beside lmdb's sources. */
+/** Node loads an addon only from a file: the unpacked one replaces the one beside lmdb's sources. */
 const unpackedAddon: Plugin = {
   name: 'unpacked-addon',
   setup(build) {
@@ -38,7 +38,7 @@ const unpackedAddon: Plugin = {
   },
 };
 
-/** Modules of Node that a script imports dynamically: Node's loader is not there. */
+/** Node's built-in modules that a script imports dynamically, which is not supported in a single executable. */
 const dynamicBuiltins: Plugin = {
   name: 'dynamic-builtins',
   setup(build) {
@@ -51,7 +51,7 @@ const dynamicBuiltins: Plugin = {
   },
 };
 
-/** Makes the script of a program and says which files it needs. */
+/** Builds the script of a program and lists its files. */
 export async function executableSource(name: Executable): Promise<ExecutableSource> {
   if (name !== 'arc-standalone') {
     const { script, metafile } = await scriptOf(`scripts/${name}/main.ts`, name === 'arcctl');
@@ -75,8 +75,8 @@ const __url = process.getBuiltinModule('node:url').pathToFileURL(process.execPat
 `;
 
 /**
- * Leaves the files in the user's cache folder under the digest of their content, or for this process alone where nothing can be kept. Not in the
- * folder for temporary files under a known name: others can write there, and what is kept is run.
+ * Unpacks the files in the user's cache folder under their content digest, or for this process only if the folder is not writable. Not under a
+ * fixed name in the temporary folder: other users can write there, and the files are executed.
  */
 const unpack = `const __tree = (() => {
   const [fs, os, path, sea] = ['fs', 'os', 'path', 'sea'].map((name) => process.getBuiltinModule('node:' + name));
@@ -108,7 +108,7 @@ const unpack = `const __tree = (() => {
 })();
 `;
 
-/** One statement that runs the program: an ES module, its awaits included, within an async function. */
+/** Wraps the program, an ES module with top-level awaits, in an async function. */
 async function scriptOf(
   entry: string,
   leavesJudgesOut: boolean,
@@ -117,11 +117,11 @@ async function scriptOf(
     ...bundleSettings,
     entryPoints: [entry],
     banner: { js: '' },
-    // Bun's is behind a condition; the bundler of the standalone's worker is not needed where the worker is bundled.
+    // Bun's variant is behind a condition; a bundled worker does not need the bundler.
     external: ['bun:ffi', 'esbuild'],
     define: {
       'import.meta.url': '__url',
-      // The standalone alone asks for it, in the files of one folder.
+      // Only the standalone imports it, in the files of one folder.
       'import.meta.dirname': '__dirname_of_standalone',
     },
     plugins: [
@@ -143,7 +143,7 @@ ${text.includes('__dirname_of_standalone') ? "const __dirname_of_standalone = __
   return { script, metafile };
 }
 
-/** The manifests that the standalone enforces and applies. */
+/** Reads the manifests that the standalone enforces and applies. */
 async function treeFiles(): Promise<Record<string, string>> {
   const folders = ['knative/base', 'knative/components', 'knative/workflow-templates'];
   const found = (await Promise.all(folders.map(manifestFiles))).flat();

@@ -16,7 +16,7 @@ import { findRuntime } from './runtimes.ts';
 const resource = 'NODE_SEA_BLOB';
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** A program for one platform, packed. */
+/** A packed program for one platform. */
 export interface PackedExecutable {
   name: Executable;
   architecture: Architecture;
@@ -25,8 +25,8 @@ export interface PackedExecutable {
 }
 
 /**
- * Makes each program a single executable for each architecture: Node with the program in it, packed with the licences. It runs where no Node is, on Linux with
- * glibc 2.28 and libstdc++.
+ * Builds each program as a single executable for each architecture: Node with the program, packed with the licences. It needs no Node
+ * installation: Linux with glibc 2.28 and libstdc++.
  */
 export async function releaseExecutables(
   context: ReleaseContext,
@@ -53,7 +53,7 @@ export async function releaseExecutables(
   return made;
 }
 
-/** One executable, not packed; resolves with its path. */
+/** Builds one executable, not packed; resolves with its path. */
 export async function makeExecutable(
   name: Executable,
   { script, files, hasAddon }: ExecutableSource,
@@ -76,17 +76,17 @@ export async function makeExecutable(
     assets['lmdb.node'] = runtime.addon;
   }
   const config = {
-    // Relative: the blob has the path of its script in it.
+    // Relative, because the blob contains the path of its script.
     main: 'main.cjs',
     output: 'blob',
     disableExperimentalSEAWarning: true,
-    // Both hold what this machine's Node compiled, and the executable may be for another one.
+    // Disabled: both contain code compiled by this machine's Node, but the executable may be for another architecture.
     useSnapshot: false,
     useCodeCache: false,
     assets,
   };
   await writeFile(inFolder('sea.json'), JSON.stringify(config));
-  // That of `npm ci`, which has the version of the runtime: the form of a blob is private to each.
+  // Node from `npm ci` has the version of the runtime: the blob format differs between versions.
   const node = path.resolve('node_modules/node/bin/node');
   await runCommand(node, ['--experimental-sea-config', 'sea.json'], { signal, cwd: folder });
   const executable = inFolder(name);

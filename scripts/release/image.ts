@@ -14,17 +14,17 @@ import { debianLibraries, type Library } from './debian-libraries.ts';
 import { findRuntime } from './runtimes.ts';
 
 export interface ReleasedImage {
-  /** Of the index. */
+  /** Digest of the index. */
   root: Descriptor;
   /** The OCI layout. */
   folder: string;
-  /** What its layers have of Debian; nothing where they lie on a base. */
+  /** Debian packages in its layers; empty with a base. */
   libraries: Library[];
 }
 
 /**
- * Makes the image of all programs for each architecture, with one index of them, as an OCI layout in the folder `image` of the release. `licenses` is the text that
- * it carries.
+ * Builds the image of all programs for each architecture, with an index, as an OCI layout in the folder `image` of the release. `licenses` is the
+ * text that it includes.
  */
 export async function releaseImage(context: ReleaseContext, licenses: string): Promise<ReleasedImage> {
   const { folder: release, workFolder, version, time, image, note, signal } = context;

@@ -5,7 +5,7 @@ import { jsonToYaml } from '#shared/base/yaml';
 import type { ReleaseContext } from './context.ts';
 import type { PackedExecutable } from './executables.ts';
 
-/** Writes the manifest of krew for `kubectl arc` (krew.sigs.k8s.io/docs/developer-guide/plugin-manifest). */
+/** Writes the krew manifest for `kubectl arc` (krew.sigs.k8s.io/docs/developer-guide/plugin-manifest). */
 export async function releaseKrewManifest(
   { folder, version, url }: ReleaseContext,
   packed: readonly PackedExecutable[],

@@ -28,8 +28,8 @@ import { licenseText, thirdParties } from './third-party.ts';
 const sums = 'SHA256SUMS';
 
 /**
- * Makes all files of a release in a folder. The same sources, lock file, runtime, libraries and time give the same bytes, but for
- * signatures of ECDSA keys, which are random. Rejects with ArcError.
+ * Builds all files of a release in a folder. The same sources, lock file, runtime, libraries and time give the same bytes, except for ECDSA
+ * signatures, which are randomized. Rejects with ArcError.
  * @returns the digest of the image
  */
 export async function makeRelease(
@@ -110,7 +110,7 @@ async function clear(folder: string): Promise<void> {
   for (const name of found) await rm(path.join(folder, name), { recursive: true });
 }
 
-/** Every file of the release, sorted; of the layout only its index, which names the rest by digest. */
+/** Returns the digest of every file, sorted; of the layout only the index, which refers to the rest by digest. */
 async function digests(folder: string): Promise<{ name: string; sha256: string }[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = entries

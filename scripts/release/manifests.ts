@@ -10,16 +10,16 @@ export type Overlay = (typeof overlays)[number];
 /** An object as kustomize renders it. */
 export type Rendered = ReturnType<typeof parseManifests>[number];
 
-/** The images that the overlays name in place of the released one. */
+/** The image names in the overlays that the released image replaces. */
 const placeholders = /\b(?:registry\.example\.com|dev\.local)\/artifact-conduit:[\w.-]+/g;
 
-/** What kustomize makes of a folder below knative/, as YAML with `image` as the image of ARC. */
+/** Renders a folder below knative/ with kustomize, as YAML with `image` as the image of ARC. */
 export async function renderFolder(folder: string, image: string, signal: AbortSignal): Promise<string> {
   const text = await runCommand('kubectl', ['kustomize', path.join('knative', folder)], { signal });
   return text.replace(placeholders, () => image);
 }
 
-/** Writes one YAML for each overlay and one for a namespace that is given to ARC, which `kubectl apply -f` takes. */
+/** Writes one YAML per overlay and one for a tenant namespace, for `kubectl apply -f`. */
 export async function releaseManifests(context: ReleaseContext, image: string): Promise<void> {
   const { folder, version, signal } = context;
   await mkdir(path.join(folder, 'manifests'), { recursive: true });
@@ -33,12 +33,12 @@ export async function releaseManifests(context: ReleaseContext, image: string): 
   }
 }
 
-/** The objects of a rendered folder. */
+/** Parses the objects of a rendered folder. */
 export function objectsOf(text: string, what: string): Rendered[] {
   return parseManifests(text, what);
 }
 
-/** The image of etcd, as the manifests name it. */
+/** Returns etcd's image in the manifests. */
 export async function etcdImage(): Promise<string> {
   const text = await readFile('knative/base/etcd/statefulset.yaml', 'utf8');
   const image = /image: (\S*etcd:\S+)/.exec(text)?.[1];

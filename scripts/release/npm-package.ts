@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { runCommand } from './run-command.ts';
 
-/** Packages for other machines, which `npm ci` does not install here. Their versions are part of the path. */
+/** Cache of packages for other platforms, which `npm ci` does not install. Their versions are part of the path. */
 const cache = path.resolve('node_modules/.cache/release');
 
-/** Resolves with a folder that holds a package of the npm registry; downloaded once. npm verifies what it downloads. */
+/** Resolves with a folder with a package of the npm registry, downloaded once. npm verifies the download. */
 export async function npmPackage(name: string, version: string, signal: AbortSignal): Promise<string> {
   const folder = path.join(cache, 'npm', `${name.replace('/', '+')}@${version}`);
   if (existsSync(folder)) return folder;
@@ -23,7 +23,7 @@ export async function npmPackage(name: string, version: string, signal: AbortSig
   return folder;
 }
 
-/** The version of an installed package. */
+/** Returns the version of an installed package. */
 export function installedVersion(name: string): string {
   const manifest = path.resolve('node_modules', name, 'package.json');
   const { version }: { version: string } = JSON.parse(readFileSync(manifest, 'utf8'));

@@ -7,7 +7,7 @@ import { runCommand } from './run-command.ts';
 interface Command {
   name: string;
   description: string;
-  /** The names that it is called by, and the file of each. */
+  /** Its command names with their files. */
   bin: Record<string, string>;
   page: string;
 }
@@ -27,7 +27,7 @@ const commands: Command[] = [
   },
 ];
 
-/** Packs each command as a package for `npm install -g`, without dependencies: everything is in its bundle. */
+/** Packs each command as a package for `npm install -g`, without dependencies, because its bundle contains them. */
 export async function releaseNpmPackages(
   context: ReleaseContext,
   bundles: readonly Bundle[],
@@ -38,7 +38,7 @@ export async function releaseNpmPackages(
   for (const { name, description, bin, page } of commands) {
     const staged = path.join(workFolder, 'npm', name);
     await mkdir(staged, { recursive: true });
-    // The start of a command loads the command from beside it.
+    // The start file loads the command beside it.
     const own = bundles.filter((bundle) => bundle.name === name || bundle.name === `${name}-start`);
     const files = own.map(({ file }) => path.basename(file));
     for (const { file } of own) await cp(file, path.join(staged, path.basename(file)));

@@ -5,7 +5,7 @@ import { architectures, type ReleaseContext } from './context.ts';
 import type { Library } from './debian-libraries.ts';
 import { runCommand } from './run-command.ts';
 
-/** Of SLSA (slsa.dev/spec/v1.0/provenance). */
+/** Predicate type of SLSA (slsa.dev/spec/v1.0/provenance). */
 export const provenancePredicate = 'https://slsa.dev/provenance/v1';
 
 export type Subject = Statement['subject'][number];
@@ -15,7 +15,7 @@ interface Dependency {
   digest?: Record<string, string>;
 }
 
-/** How a release was made: of which sources, lock file, runtime and libraries. It names nothing that another build of the same sources would not. */
+/** Returns the provenance of a release: sources, lock file, runtime and libraries. It contains only reproducible data. */
 export async function provenanceOf(
   context: ReleaseContext,
   { nodeVersion, libraries }: { nodeVersion: string; libraries: readonly Library[] },
@@ -51,7 +51,7 @@ export async function provenanceOf(
   };
 }
 
-/** The commit; nothing where the sources are no checkout. */
+/** Returns the commit; empty if the sources are not a checkout. */
 async function sources({ signal, note }: ReleaseContext): Promise<Dependency[]> {
   try {
     const commit = (await runCommand('git', ['rev-parse', 'HEAD'], { signal })).trim();

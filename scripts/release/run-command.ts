@@ -8,10 +8,10 @@ export interface CommandOptions {
   env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Longer than any command of a release takes on a busy machine: a download that hangs must not hang the release. */
+/** Timeout above the duration of any command on a busy machine, so that a hanging download cannot hang the release. */
 const timeout = 15 * 60_000;
 
-/** Runs a program; resolves with its standard output. Rejects with ServiceUnavailable and its last words, also after 15 minutes. */
+/** Runs a program; resolves with its stdout. Rejects with ServiceUnavailable and the end of stderr, also after 15 minutes. */
 export async function runCommand(
   command: string,
   args: readonly string[],

@@ -2,18 +2,18 @@ import path from 'node:path';
 import { type Architecture, otherNames } from './context.ts';
 import { installedVersion, npmPackage } from './npm-package.ts';
 
-/** What the programs run on at one architecture. */
+/** The runtime of the programs for one architecture. */
 export interface Runtime {
   architecture: Architecture;
   version: string;
-  /** The file of Node, and its licence. */
+  /** Node's executable, and its licence. */
   file: string;
   license: string;
   /** lmdb's addon, for the standalone. */
   addon: string;
 }
 
-/** Node of the version that everything is tested with, for an architecture that need not be this machine's. */
+/** Finds the tested Node version, for any architecture. */
 export async function findRuntime(architecture: Architecture, signal: AbortSignal): Promise<Runtime> {
   const { node } = otherNames[architecture];
   const version = installedVersion('node');

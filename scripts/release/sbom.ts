@@ -21,7 +21,7 @@ interface Spdx {
   relationships: { spdxElementId: string; relatedSpdxElement: string; relationshipType: string }[];
 }
 
-/** What is in a release beside packages of npm: Node, and Debian's libraries. */
+/** A component of a release that is not an npm package: Node, and Debian's libraries. */
 interface Extra {
   name: string;
   version: string;
@@ -30,8 +30,8 @@ interface Extra {
 }
 
 /**
- * Writes the SBOM of a release as CycloneDX and as SPDX, by `npm sbom`: of the packages that its programs are made of and no others, with Node and the
- * libraries of the image. They depend on the release alone: times and numbers are derived from it.
+ * Writes the SBOM of a release as CycloneDX and as SPDX, with `npm sbom`: only the packages in its programs, with Node and the libraries of the
+ * image. The SBOMs are reproducible: times and ids are derived from the release.
  */
 export async function releaseSboms(
   context: ReleaseContext,
@@ -73,7 +73,7 @@ function cycloneDxOf(
       ref,
       dependsOn: [
         ...dependsOn.filter(isKept),
-        // Among them what is only there while programs are built, and stays in them.
+        // Includes build-time packages whose code ends up in the programs.
         ...(ref === root ? extras.map(({ purl }) => purl) : []),
       ],
     }));
@@ -146,7 +146,7 @@ function idOf(purl: string): string {
   return `SPDXRef-${purl.replaceAll(/[^A-Za-z0-9.]+/g, '-')}`;
 }
 
-/** A UUID of version 8 (RFC 9562) of a content. */
+/** Returns a version 8 UUID (RFC 9562) derived from content. */
 function uuidOf(content: string): string {
   const hex = createHash('sha256').update(content).digest('hex');
   const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 0x3) | 0x8).toString(16);

@@ -11,17 +11,17 @@ import {
 } from '#shared/transfer';
 import type { ReleaseContext } from './context.ts';
 
-/** What `cosign sign` of version 3 states about an image. */
+/** The statement of `cosign sign` 3 about an image. */
 const signPredicate = 'https://sigstore.dev/cosign/sign/v1';
 const emptyConfig = Buffer.from('{}');
 const ociManifest = 'application/vnd.oci.image.manifest.v1+json';
 
-/** Writes the signature of a file beside it. */
+/** Writes the signature of a file beside the file. */
 export async function signFile(file: string, { key }: ReleaseContext): Promise<void> {
   if (key) await writeFile(`${file}.sigstore.json`, signedBlob(await readFile(file), key));
 }
 
-/** Writes a statement, and with a key its signed form in `<name>.sigstore.json`. */
+/** Writes a statement and, with a key, its signed form in `<name>.sigstore.json`. */
 export async function writeStatement(
   file: string,
   statement: Statement,
@@ -32,7 +32,7 @@ export async function writeStatement(
 }
 
 /**
- * Signs an image in an OCI layout and states where it came from: as referrers of it, which travel with it into a registry, where `cosign verify` and
+ * Signs an image in an OCI layout and attests its provenance, as referrers. They are copied with the image, and `cosign verify` and
  * `cosign verify-attestation` find them.
  */
 export async function signImage(

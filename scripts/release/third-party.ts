@@ -4,17 +4,17 @@ import { ArcError } from '#shared/base/errors';
 import type { Library } from './debian-libraries.ts';
 import type { Runtime } from './runtimes.ts';
 
-/** A package of which a release has parts. */
+/** A third-party package in a release. */
 export interface ThirdParty {
   name: string;
   version: string;
   /** An SPDX expression. */
   license: string;
-  /** What it demands to be passed on. */
+  /** Texts that its licence requires to be distributed. */
   text: string;
 }
 
-/** The packages in these folders, by name and version. Rejects with Invalid for one that names no licence. */
+/** Returns the packages in these folders, by name and version. Rejects with Invalid for a package without a licence. */
 export async function thirdParties(folders: Iterable<string>): Promise<ThirdParty[]> {
   const found = await Promise.all([...new Set(folders)].map(thirdPartyIn));
   const distinct = new Map(found.map((each) => [`${each.name}@${each.version}`, each]));
@@ -35,7 +35,7 @@ async function thirdPartyIn(folder: string): Promise<ThirdParty> {
   return { name, version, license, text: (await Promise.all(read)).join('\n').trim() };
 }
 
-/** The file THIRD-PARTY.txt: the licences of the packages, of Node, and of Debian's libraries in the image. */
+/** Returns THIRD-PARTY.txt: the licences of the packages, of Node, and of Debian's libraries in the image. */
 export async function licenseText(
   parties: readonly ThirdParty[],
   runtime: Runtime,

@@ -20,7 +20,7 @@ export interface StartOptions {
   recover: boolean;
   /** Writes a backup of the state to this file, and exits. */
   backup?: string;
-  /** Replaces the state by this backup, and exits. */
+  /** Replaces the state by this backup before the start. */
   restore?: string;
 }
 

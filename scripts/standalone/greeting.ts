@@ -15,7 +15,7 @@ export interface Address {
   firstOrder?: { file: string; namespace: string } | undefined;
 }
 
-/** What `npm start` prints once it is ready. The commands work as printed in `cwd`; greeting.test.ts runs them. */
+/** Returns the output of `npm start`. The commands work as printed in `cwd`; greeting.test.ts runs them. */
 export function greeting({ url, folder, kubeconfig, dashboard, firstOrder }: Address, cwd: string): string {
   const shown = (file: string) => {
     const relative = path.relative(cwd, file);

@@ -64,7 +64,7 @@ describe('an Order from two references', () => {
       message: expect.stringContaining('no destination Endpoint for'),
     });
     expect(draft('app:1.0', 'mirror.example.com:5000/')).toMatchObject({
-      message: expect.stringContaining('needs a host'),
+      message: expect.stringContaining('must have a host'),
     });
   });
 
