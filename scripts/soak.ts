@@ -30,7 +30,7 @@ function test(environment: Record<string, string>, ...parameters: string[]): boo
 /** Runs an installation on a cluster for an hour; prints one JSON object at the end. */
 function besideHostileClients(): boolean {
   if (process.env.KUBECONFIG === undefined) {
-    console.log('soak: without KUBECONFIG, honest Orders beside hostile clients are left out');
+    console.log('soak: no KUBECONFIG: skipping regular Orders beside hostile clients');
     return true;
   }
   const environment = { ARC_SOAK_SECONDS: values['mixed-seconds'] };
@@ -49,7 +49,7 @@ const kept = test(
 if (!kept) {
   const again = ['npm run soak -- --seed', seed, '--runs', runs, '<test file>'].join(' ');
   console.error(
-    `soak: seed ${seed} failed. Repeat: ${again}. Keep the counterexample as a case of its test.`,
+    `soak: seed ${seed} failed. Repeat: ${again}. Add the counterexample to its test.`,
   );
 }
 if (positionals.length > 0) process.exit(kept ? 0 : 1);

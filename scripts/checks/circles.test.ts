@@ -21,7 +21,7 @@ describe('the check for import circles', () => {
       'shared/a/z.ts': ['./x.ts'],
     };
     expect(checkCircles(tree(files))).toEqual([
-      'shared/a/x.ts and shared/a/y.ts and shared/a/z.ts import each other: move what they share to a file below',
+      'shared/a/x.ts and shared/a/y.ts and shared/a/z.ts form an import cycle: move the shared code to a lower file',
     ]);
   });
 
@@ -61,7 +61,7 @@ describe('the check for circles of folders', () => {
       'shared/b/z.ts': ['../a/v.ts'],
     };
     expect(checkCircles(tree(files))).toEqual([
-      'the folders shared/a and shared/b import each other. Move what is imported to a folder below both, move the importing file up, or pass it in as an argument:\n  shared/b/z.ts imports shared/a/v.ts',
+      'the folders shared/a and shared/b form an import cycle. Move the imported code to a folder below both, move the importing file up, or pass the value as an argument:\n  shared/b/z.ts imports shared/a/v.ts',
     ]);
   });
 

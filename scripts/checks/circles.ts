@@ -20,7 +20,7 @@ export function checkCircles(tree: readonly SourceFile[]): string[] {
 
 function fileCircles(files: Graph): string[] {
   return circlesIn(files).map(
-    (circle) => `${circle.join(' and ')} import each other: move what they share to a file below`,
+    (circle) => `${circle.join(' and ')} form an import cycle: move the shared code to a lower file`,
   );
 }
 
@@ -42,7 +42,7 @@ function folderCircles(files: Graph): string[] {
       const others = imports.length === 1 ? '' : ` (and ${imports.length - 1} more from ${from} to ${to})`;
       return `\n  ${file} imports ${target}${others}`;
     });
-    return `the folders ${circle.join(' and ')} import each other. Move what is imported to a folder below both, move the importing file up, or pass it in as an argument:${cuts.join('')}`;
+    return `the folders ${circle.join(' and ')} form an import cycle. Move the imported code to a folder below both, move the importing file up, or pass the value as an argument:${cuts.join('')}`;
   });
 }
 

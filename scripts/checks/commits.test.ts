@@ -12,7 +12,7 @@ it.each([
 ])('accepts %s', (subject) => expect(subjectProblem(subject)).toBeUndefined());
 
 it.each([
-  [`docs: ${'x'.repeat(67)}`, /^has 73 characters in its subject: 72 are allowed/],
+  [`docs: ${'x'.repeat(67)}`, /^has 73 characters in its subject: at most 72 are allowed/],
   ['drop resyncs of settled objects', /area: what/],
   ['docs:', /area: what/],
   ['docs:say it', /area: what/],

@@ -20,7 +20,7 @@ export function checkCommits(root: string): string[] {
 /** Returns the problem of a commit subject; undefined for a valid one. */
 export function subjectProblem(subject: string): string | undefined {
   if (subject.length > mostCharacters)
-    return `has ${subject.length} characters in its subject: ${mostCharacters} are allowed, the rest goes into the body`;
+    return `has ${subject.length} characters in its subject: at most ${mostCharacters} are allowed, the rest belongs into the body`;
   return form.test(subject) ? undefined : 'has no subject of the form "area: what"';
 }
 

@@ -47,8 +47,8 @@ it('wants a fence with a language around code, and contents in a long page', asy
     'docs/long.md': `# Long\n\n[One](#one) [Two](#two) [Three](#three) [Four](#four)\n\n${long}`,
   });
   expect((await checkDocuments(root)).toSorted()).toEqual([
-    'README.md:3: code needs a fence with its language',
-    'docs/bare.md:1: a block of code names no language',
-    'docs/long.md: its contents have no link to "Five"',
+    'README.md:3: code needs a fence with a language',
+    'docs/bare.md:1: a code fence has no language',
+    'docs/long.md: its table of contents has no link to "Five"',
   ]);
 });

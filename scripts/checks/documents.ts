@@ -61,13 +61,13 @@ function codeProblems(lines: readonly string[]): string[] {
     const [, language] = /^\s*```(.*)$/.exec(line) ?? [];
     if (language !== undefined) {
       isCode = !isCode;
-      if (isCode && language === '') problems.push(`:${index + 1}: a block of code names no language`);
+      if (isCode && language === '') problems.push(`:${index + 1}: a code fence has no language`);
       continue;
     }
     if (isCode || line === '') continue;
     isList = /^\s*(?:[-*]|\d+\.) /.test(line) || (isList && line.startsWith(' '));
     if (!isList && line.startsWith('    '))
-      problems.push(`:${index + 1}: code needs a fence with its language`);
+      problems.push(`:${index + 1}: code needs a fence with a language`);
   }
   return problems;
 }
@@ -79,7 +79,7 @@ function missingContents(text: string): string[] {
   if (text.split('\n').length < longPage.lines || sections.length < longPage.sections) return [];
   const contents = prose.slice(0, prose.indexOf('\n## '));
   const missing = sections.filter((heading) => !contents.includes(`(#${anchorOf(heading)})`));
-  return missing.map((heading) => `: its contents have no link to "${heading}"`);
+  return missing.map((heading) => `: its table of contents has no link to "${heading}"`);
 }
 
 async function brokenLink(root: string, file: string, target: string): Promise<string | undefined> {

@@ -15,8 +15,8 @@ describe('the check of folder sizes', () => {
 
   it('reports 21 source files, in testing/ too', () => {
     expect(checkFolderSizes([...files('functions/a', 21), ...files('shared/a/testing', 21)])).toEqual([
-      'functions/a has 21 source files: split it, 20 are allowed',
-      'shared/a/testing has 21 source files: split it, 20 are allowed',
+      'functions/a has 21 source files, 20 are allowed: split it',
+      'shared/a/testing has 21 source files, 20 are allowed: split it',
     ]);
   });
 });

@@ -11,6 +11,6 @@ export function checkFolderSizes(tree: readonly SourceFile[]): string[] {
   return [...folders]
     .filter(([, files]) => files.length > mostFiles)
     .map(
-      ([folder, files]) => `${folder} has ${files.length} source files: split it, ${mostFiles} are allowed`,
+      ([folder, files]) => `${folder} has ${files.length} source files, ${mostFiles} are allowed: split it`,
     );
 }

@@ -28,7 +28,7 @@ describe('the import rule', () => {
     ['shared/kubernetes/storage/x.ts', '#shared/kubernetes/apiserver', 'may import only'],
     ['shared/kubernetes/client/x.ts', '../../../functions/a/index.ts', 'bottom'],
     ['functions/a/index.ts', '../../test/fixtures/x.ts', 'test/'],
-    ['examples/a/x.ts', '../../functions/b/index.ts', 'doors of shared'],
+    ['examples/a/x.ts', '../../functions/b/index.ts', 'entry points of shared'],
   ])('refuses that %s imports %s', (file, target, why) => {
     expect(violationOf(file, target)).toContain(why);
   });

@@ -65,10 +65,10 @@ export function violationOf(file: string, target: string): string | undefined {
       : undefined;
   if (!to || (from.area === to.area && from.folder === to.folder)) return undefined;
   if (to.area === 'shared' && !target.startsWith('#shared/'))
-    return `use the door '#shared/${to.folder}', not a file behind it`;
+    return `use the entry point '#shared/${to.folder}', not a file behind it`;
   if (to.area === 'test') return 'production code does not import from test/';
   if (from.area === 'shared') return sharedViolation(from.folder, to);
-  if (from.area === 'examples' && to.area !== 'shared') return 'examples use the doors of shared only';
+  if (from.area === 'examples' && to.area !== 'shared') return 'examples use only the entry points of shared';
   if (from.area === 'functions' && to.area === 'functions') return 'functions do not import each other';
   if (from.area === 'functions' && to.area === 'scripts') return 'functions do not import scripts';
   return undefined;

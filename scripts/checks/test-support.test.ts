@@ -34,7 +34,7 @@ describe('the check of test support', () => {
   it('reports test support outside a testing folder', () => {
     const files = { 'shared/a/fake.ts': [], 'shared/a/x.test.ts': ['./fake.ts'] };
     expect(problems(files)).toEqual([
-      'shared/a/fake.ts is imported by tests only: move it to a testing/ folder, or delete it',
+      'shared/a/fake.ts is imported only by tests: move it to a testing/ folder, or delete it',
     ]);
     expect(problems({ ...files, 'shared/a/x.ts': ['./fake.ts'] })).toEqual([]);
   });

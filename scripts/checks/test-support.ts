@@ -26,7 +26,7 @@ function misplaced(tree: readonly SourceFile[]): string[] {
   return [...importers]
     .filter(([to]) => tree.some(({ file }) => file === to) && isProduction(to) && !isDoor(to))
     .filter(([, from]) => from.every(({ file }) => !isProduction(file)))
-    .map(([to]) => `${to} is imported by tests only: move it to a testing/ folder, or delete it`);
+    .map(([to]) => `${to} is imported only by tests: move it to a testing/ folder, or delete it`);
 }
 
 function upwards(tree: readonly SourceFile[]): string[] {

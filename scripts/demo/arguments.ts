@@ -8,9 +8,9 @@ export interface DemoOptions {
 }
 
 const usage = `usage: npm run demo -- [--json] [--keep] [--source <registry/repository:tag>]
-  --json    the last line printed is the result as JSON
-  --keep    leave everything running, print where it is, end with Ctrl-C
-  --source  copy this image instead of the one the demo makes`;
+  --json    print the result as JSON in the last line
+  --keep    leave everything running, print the URLs, stop with Ctrl-C
+  --source  copy this image instead of the demo's own`;
 
 /** Parses the demo's options; returns the usage text for invalid ones. */
 export function parseDemoArguments(

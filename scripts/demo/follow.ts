@@ -32,7 +32,7 @@ export async function followOrder(
     order = event.object;
     show(shownArtifacts(order));
     if (event.type === 'DELETED')
-      throw new ArcError('NotFound', `Order ${key.name} was deleted while it ran`);
+      throw new ArcError('NotFound', `Order ${key.name} was deleted while it was running`);
     if (isOver(order)) return order;
   }
   throw new ArcError('Timeout', `Order ${key.name} is still ${order?.status?.phase ?? 'unknown'}`);

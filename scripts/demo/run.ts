@@ -64,7 +64,7 @@ export async function runDemo(options: DemoOptions, interrupt: AbortSignal): Pro
   for (const object of [...(await platformObjects()), ...tenant])
     await apply(standalone.admin, object, signal);
   await apply(standalone.admin, orderOf(asked), signal);
-  say(`order        ${asked.length} artifacts asked for through the API\n`);
+  say(`order        ${asked.length} artifacts, created through the API\n`);
 
   const display = createDisplay(screenOf(process.stderr));
   const show = (artifacts: ShownArtifact[]) =>
@@ -125,7 +125,7 @@ function explain(artifacts: readonly Verified[]): string {
     .map(({ name, phase, sourceDigest, destinationDigest, images, message, ok }) => {
       const what = images > 0 ? `${destinationDigest} and its ${images} images` : destinationDigest;
       const verdict = destinationDigest
-        ? `${what} at the destination, pulled back and hashed: ${ok ? 'equal' : `NOT as at the source (${sourceDigest})`}`
+        ? `${what} at the destination, pulled back and hashed: ${ok ? 'equal' : `DIFFERENT from the source (${sourceDigest})`}`
         : printable(message ?? 'no message');
       return `  ${ok ? '✓' : '✗'} ${name.padEnd(12)} ${phase.padEnd(10)} ${verdict}`;
     })

@@ -68,7 +68,7 @@ export async function sourceOutside(reference: string, signal: AbortSignal): Pro
   const digest = await resolveDigest({ remoteURL: url, image }, signal);
   return {
     access: { url },
-    description: `${image} as it is there now`,
+    description: `${image}, current version`,
     artifacts: [imageArtifact('image', image, digest, 0), wrong],
   };
 }

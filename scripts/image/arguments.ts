@@ -9,14 +9,14 @@ export interface ImageOptions {
 }
 
 const usage = `usage: npm run image -- [--base <reference>] [--push <reference>] [--layout <folder>] [--archive <file>] [--name <reference>]
-  --base     the image to put ours on: one with glibc and libstdc++. Without it the image is built on nothing, with the
+  --base     the base image, with glibc and libstdc++; default: none, with the
              libraries of this machine
   --push     host/path:tag of a registry; credentials are those of docker login (DOCKER_CONFIG)
-  --layout   write an OCI image layout into this folder
-  --archive  write the same as one tar, for ctr image import, docker load and others
-  --name     host/path:tag that a layout or archive is imported under (default: that of --push)
+  --layout   write an OCI image layout to this folder
+  --archive  write the layout as a tar, for ctr image import, docker load and others
+  --name     host/path:tag of the image in a layout or archive (default: that of --push)
 A reference is [http://|https://]host[:port]/path[:tag][@digest]: https unless it says http:// or names loopback.
-SOURCE_DATE_EPOCH (seconds) is the time of all files and of the image; 0 without it.`;
+SOURCE_DATE_EPOCH (seconds) is the time of all files and of the image (default 0).`;
 
 /** Parses the options of `npm run image`; returns a usage error or the help text instead if applicable. */
 export function parseImageArguments(
@@ -47,10 +47,10 @@ function whatIsWrong(options: ImageOptions): string | undefined {
   const { push, layout, archive, name } = options;
   for (const [option, value] of Object.entries(options)) if (value === '') return `--${option} is empty`;
   if (push === undefined && layout === undefined && archive === undefined)
-    return 'where should the image go? Give --push, --layout or --archive';
-  if (push?.includes('@')) return `--push ${push}: the digest is what comes out; give host/path:tag`;
+    return 'no destination: give --push, --layout or --archive';
+  if (push?.includes('@')) return `--push ${push}: the digest is a result; give host/path:tag`;
   if (name !== undefined && layout === undefined && archive === undefined)
-    return '--name is for --layout and --archive: a pushed image is called what --push says';
+    return '--name requires --layout or --archive; --push sets the name of a pushed image';
   if (name !== undefined && !/^[^/:]+(?::\d+)?\/.+:[^/:]+$/.test(name))
     return `--name ${name}: give host/path:tag, such as dev.local/arc/functions:v1`;
   return undefined;

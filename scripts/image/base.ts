@@ -37,7 +37,7 @@ export async function readBase(
   const { host, repository: path, tag, digest } = repository.address;
   const name = `${host}/${path}${tag === undefined ? '' : `:${tag}`}`;
   const refuse = (why: string): never => {
-    throw new TransferError('config', `The base ${name} cannot be used: ${why}.`);
+    throw new TransferError('config', `The base image ${name} is unsuitable: ${why}.`);
   };
   const find = async (reference: string) =>
     (await repository.manifest(reference, signal)) ?? refuse(`${reference} is not in the registry (404)`);
@@ -53,15 +53,15 @@ export async function readBase(
   }
   const [config, ...layers] = image.blobs;
   if (config === undefined || image.foreign.length > 0 || config.size > longestConfig)
-    return refuse('its layers cannot be passed on, or its configuration is over 1 MiB');
+    return refuse('its layers are not distributable, or its configuration is over 1 MiB');
   const bytes = await readBlob({ source: repository, blob: config, retry: session.retry }, signal);
   const parsed = configuration.safeParse(JSON.parse(bytes.toString('utf8')));
-  if (!parsed.success) return refuse(`its configuration is not an image's: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) return refuse(`its configuration is not an image configuration: ${z.prettifyError(parsed.error)}`);
   const { os, variant, rootfs, history, config: container } = parsed.data;
   if (os !== 'linux' || parsed.data.architecture !== architecture)
-    return refuse(`it is for ${os}/${parsed.data.architecture}, and the Node here for linux/${architecture}`);
+    return refuse(`it is for ${os}/${parsed.data.architecture}, but Node is for linux/${architecture}`);
   if (rootfs.diff_ids.length !== layers.length)
-    return refuse(`it has ${layers.length} layers and the digests of ${rootfs.diff_ids.length}`);
+    return refuse(`it has ${layers.length} layers but ${rootfs.diff_ids.length} digests`);
   return {
     name,
     digest: root.digest,

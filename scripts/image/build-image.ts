@@ -69,7 +69,7 @@ async function assemble(
   const { note, signal, time, bundle = buildFunctions } = context;
   const runtime = await findRuntime();
   const base = repository && (await readBase(session, repository, runtime.architecture, signal));
-  note(base ? `base ${base.name}@${base.digest}, ${base.layers.length} layers` : 'no base: built on nothing');
+  note(base ? `base ${base.name}@${base.digest}, ${base.layers.length} layers` : 'no base image');
   const layers = [await runtimeLayer(runtime, base !== undefined, time)];
   note(`Node ${runtime.version}: ${mebibytes(layers[0])}`);
   const bundles = await bundle(path.join(folder, 'programs'));

@@ -80,7 +80,7 @@ async function clear(folder: string): Promise<void> {
   if (found.length > 0 && !found.includes(marker))
     throw new ArcError(
       'Invalid',
-      `${folder} holds files that are not an OCI layout: name an empty or a new folder`,
+      `${folder} contains files that are not an OCI layout: choose an empty or new folder`,
     );
   for (const each of [marker, 'index.json', 'blobs'])
     await rm(path.join(folder, each), { recursive: true, force: true });

@@ -42,7 +42,7 @@ export async function readDockerConfig(
   }
   if (typeof parsed === 'object' && parsed !== null && 'auths' in parsed) return text;
   note(
-    `${file} has no "auths" (credential helpers are not asked): registries are spoken to without credentials`,
+    `${file} has no "auths" (credential helpers are not supported): registries are accessed without credentials`,
   );
   return undefined;
 }

@@ -26,7 +26,7 @@ export async function findRuntime(): Promise<Runtime> {
   if (process.platform !== 'linux' || architecture === undefined)
     throw new ArcError(
       'Invalid',
-      `an image carries the Node that npm ci installed, which here is for ${process.platform}/${process.arch}: run this on Linux on x64 or arm64`,
+      `an image contains the Node that npm ci installed, which is for ${process.platform}/${process.arch}: run this on Linux on x64 or arm64`,
     );
   const manifest = createRequire(import.meta.url).resolve('node/package.json');
   const { version }: { version: string } = JSON.parse(await readFile(manifest, 'utf8'));

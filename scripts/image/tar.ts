@@ -45,7 +45,7 @@ export function addEntry(archive: Pack, entry: Entry, mtime: number): Promise<vo
 function withFolders(entries: readonly Entry[]): Entry[] {
   const all = new Map<string, Entry>();
   for (const entry of entries) {
-    if (all.has(entry.path)) throw new Error(`${entry.path} is there twice`);
+    if (all.has(entry.path)) throw new Error(`duplicate entry ${entry.path}`);
     all.set(entry.path, entry);
   }
   for (const { path } of entries) {

@@ -7,7 +7,7 @@ export function settingsReference(): string {
   );
   return `## Settings of the operator
 
-Keys of the ConfigMap \`${settingsName}\` in \`${conduitNamespace}\`. Each value is a text; an empty one is as if the key were not there. [Tenants](operate/tenants.md#settings-for-all-orders) says
+Keys of the ConfigMap \`${settingsName}\` in \`${conduitNamespace}\`. Each value is a string; an empty string counts as unset. [Tenants](operate/tenants.md#settings-for-all-orders) says
 how they work.
 
 | key | value | without it | |

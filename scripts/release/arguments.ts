@@ -9,14 +9,14 @@ export interface ReleaseOptions {
 }
 
 const usage = `usage: npm run release -- [--folder dist/release] [--image <host/path>] [--url <URL>] [--base <reference>] [--key <file>]
-  --folder  where the files are written (default dist/release); an earlier release there is replaced
-  --image   where the image will be published: manifests and chart name it by tag and digest
+  --folder  output folder (default dist/release); an earlier release in it is replaced
+  --image   name under which the image will be published; manifests and chart refer to it by tag and digest
             (default registry.example.com/artifact-conduit)
-  --url     where the files will be downloaded from, for the manifest of krew (default https://example.com/artifact-conduit/v<version>)
-  --base    the image to put ours on: glibc and libstdc++, for amd64 and arm64. Without it ours has the libraries of Debian,
-            from the archive that apt is set up for
+  --url     download URL of the files, for the krew manifest (default https://example.com/artifact-conduit/v<version>)
+  --base    the base image, with glibc and libstdc++ for amd64 and arm64; default: none, with libraries of Debian
+            from the archive that apt is configured for
   --key     the Ed25519 or ECDSA private key (PEM) that signs checksums, provenance, image and bundle
-SOURCE_DATE_EPOCH (seconds) is the time of all files; without it that of the commit.`;
+SOURCE_DATE_EPOCH (seconds) is the time of all files (default: the commit time).`;
 
 /** Parses the options of `npm run release`; returns a usage error or the help text instead if applicable. */
 export function parseReleaseArguments(

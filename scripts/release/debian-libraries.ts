@@ -64,7 +64,7 @@ export async function debianLibraries(
     signal.throwIfAborted();
     throw new ArcError(
       'Invalid',
-      `Debian's libraries for ${architecture} cannot be had here (${ArcError.from(caught).message}): give --base an image with glibc and libstdc++`,
+      `cannot download Debian's libraries for ${architecture} (${ArcError.from(caught).message}): give --base an image with glibc and libstdc++`,
     );
   } finally {
     await rm(work, { recursive: true, force: true });

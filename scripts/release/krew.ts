@@ -27,9 +27,9 @@ export async function releaseKrewManifest(
     metadata: { name: 'arc' },
     spec: {
       version: `v${version}`,
-      shortDescription: 'Look at Orders of ARC and drive them',
+      shortDescription: 'Show and manage Orders of ARC',
       description:
-        'Looks at Orders of ARC, the Artifact Conduit: their artifacts, logs and events; retries, cancels and explains them.',
+        'Shows Orders of ARC, the Artifact Conduit, with their artifacts, logs and events; retries, cancels and explains them.',
       platforms,
     },
   };

@@ -98,7 +98,7 @@ async function fill(context: ReleaseContext): Promise<string> {
 
 async function readKey(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((caught: unknown) => {
-    throw new ArcError('Invalid', `the key cannot be read: ${ArcError.from(caught).message}`);
+    throw new ArcError('Invalid', `cannot read the key: ${ArcError.from(caught).message}`);
   });
 }
 
@@ -106,7 +106,7 @@ async function clear(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const found = await readdir(folder);
   if (found.length > 0 && !found.includes('THIRD-PARTY.txt'))
-    throw new ArcError('Invalid', `${folder} holds files that are no release: name an empty or a new folder`);
+    throw new ArcError('Invalid', `${folder} contains files that are not a release: choose an empty or new folder`);
   for (const name of found) await rm(path.join(folder, name), { recursive: true });
 }
 

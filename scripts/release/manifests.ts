@@ -28,7 +28,7 @@ export async function releaseManifests(context: ReleaseContext, image: string): 
     ['tenant', 'tenant'],
   ]) {
     const text = await renderFolder(source ?? '', image, signal);
-    const head = `# ARC ${version}, made of knative/${source}. See knative/README.md.\n`;
+    const head = `# ARC ${version}, generated from knative/${source}. See knative/README.md.\n`;
     await writeFile(path.join(folder, 'manifests', `${name}.yaml`), head + text);
   }
 }

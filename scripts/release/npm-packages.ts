@@ -15,13 +15,13 @@ interface Command {
 const commands: Command[] = [
   {
     name: 'arcctl',
-    description: 'Looks at Orders of ARC, the Artifact Conduit, and drives them',
+    description: 'Shows and manages Orders of ARC, the Artifact Conduit',
     bin: { arcctl: 'arcctl-start.mjs', 'kubectl-arc': 'arcctl-start.mjs' },
     page: 'docs/arcctl.md',
   },
   {
     name: 'arc-transfer',
-    description: 'Moves images, charts and files by digest, with their signatures and SBOMs',
+    description: 'Copies images, charts and files by digest, with their signatures and SBOMs',
     bin: { 'arc-transfer': 'arc-transfer.mjs' },
     page: 'docs/arc-transfer.md',
   },

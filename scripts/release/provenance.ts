@@ -56,7 +56,7 @@ async function sources({ signal, note }: ReleaseContext): Promise<Dependency[]> 
   try {
     const commit = (await runCommand('git', ['rev-parse', 'HEAD'], { signal })).trim();
     const changes = await runCommand('git', ['status', '--porcelain', '--untracked-files=no'], { signal });
-    if (changes.trim() !== '') note('warning: files differ from the commit that the provenance names');
+    if (changes.trim() !== '') note('warning: files differ from the commit in the provenance');
     return [{ uri: 'git+https://artifact-conduit', digest: { gitCommit: commit } }];
   } catch {
     signal.throwIfAborted();

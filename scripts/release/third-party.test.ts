@@ -33,6 +33,6 @@ describe('the packages in a release', () => {
   });
 
   it('may not be without a licence', async () => {
-    await expect(thirdParties([await packageOf('a', {})])).rejects.toThrow('names no licence');
+    await expect(thirdParties([await packageOf('a', {})])).rejects.toThrow('has no licence');
   });
 });

@@ -27,7 +27,7 @@ async function thirdPartyIn(folder: string): Promise<ThirdParty> {
   );
   const { name, version, license } = manifest;
   if (typeof license !== 'string')
-    throw new ArcError('Invalid', `${folder}/package.json names no licence: a release may not contain it`);
+    throw new ArcError('Invalid', `${folder}/package.json has no licence: a release must not contain it`);
   const texts = (await readdir(folder)).filter((file) =>
     /^(licen[cs]e|notice|copying)(\b|[-._])/i.test(file),
   );
@@ -44,7 +44,7 @@ export async function licenseText(
   const sections = [
     ...parties.map(({ name, version, license, text }) => ({
       title: `${name} ${version} (${license})`,
-      text: text === '' ? `Its package has no text of the licence; it names ${license}.` : text,
+      text: text === '' ? `The package has no licence text; its licence is ${license}.` : text,
     })),
     {
       title: `Node.js ${runtime.version} (MIT, and those of what it contains)`,
@@ -55,7 +55,7 @@ export async function licenseText(
       text,
     })),
   ];
-  const head = `What programs and image of ARC contain of others, with the licences.\n`;
+  const head = `Third-party components of ARC's programs and image, with their licences.\n`;
   const line = '='.repeat(80);
   return [head, ...sections.map(({ title, text }) => `${line}\n${title}\n${line}\n\n${text.trim()}\n`)].join(
     '\n',

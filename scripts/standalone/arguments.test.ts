@@ -59,7 +59,7 @@ describe('the arguments of npm start', () => {
     [['--log-level', 'loud'], '--log-level loud'],
     [['--program', 'trivy'], '--program trivy: give'],
     [['--folder', ''], '--folder: give'],
-    [['--without', 'cron,crown'], '--without crown: give some of cron, ttl, probes, log-tail, domain-events'],
+    [['--without', 'cron,crown'], '--without crown: use some of cron, ttl, probes, log-tail, domain-events'],
     [['--without', ''], '--without : give'],
     [['--sink', 'localhost:8080'], '--sink localhost:8080: give an http:// or https:// URL'],
     [['--prot', '1'], "Unknown option '--prot'"],

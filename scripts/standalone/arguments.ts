@@ -30,17 +30,17 @@ export const startCommand = isSea() ? 'arc-standalone' : 'npm start --';
 const usage = `usage: ${startCommand} [--folder .arc] [--port 0] [--log-level warn] [--program '<image pattern>=<command>']
                     [--without <feature>,...] [--with-registry] [--sink <URL>] [--recover] [--version]
                     [--backup <file> | --restore <file>]
-  --folder     where the state is kept (default .arc)
-  --port       of the API server on loopback (default: any free one, kept from then on)
+  --folder     state folder (default .arc)
+  --port       port of the API server on loopback (default: a free port, kept at later starts)
   --log-level  debug, info, warn or error (default warn); logs are JSON lines on stdout
-  --program    run this local command for container images that match the pattern; may be given more than once
-  --without    switch features off, as the components of that name do: ${switches.join(', ')}
-  --with-registry  start two registries in memory, one with an image, and print an Order that copies it
+  --program    run this local command for container images that match the pattern; repeatable
+  --without    disable features, like the components of that name: ${switches.join(', ')}
+  --with-registry  start two in-memory registries, one with an image, and print an Order that copies it
   --sink       send the events of Orders and artifacts to this http(s) URL, as a Knative Trigger would
   --version    print the version
-  --recover    save what can be read of a damaged store into a fresh one, keep the damaged files beside it, and start
-  --backup     write all objects to this file, and end; no standalone may run in the folder
-  --restore    replace all objects by those of this file, keep the former store beside it, and start`;
+  --recover    recover the readable part of a damaged store into a new one, keep the damaged files, and start
+  --backup     write all objects to this file, and exit; no standalone may run in the folder
+  --restore    replace all objects by those of this file, keep the previous store, and start`;
 
 /** Parses the standalone's options; returns a usage error or the help text instead if applicable. */
 export function parseStartArguments(
@@ -77,7 +77,7 @@ export function parseStartArguments(
     for (const name of values.without.flatMap((list) => list.split(','))) {
       const found = switches.find((one) => one === name);
       if (found === undefined)
-        return { usage: `--without ${name}: give some of ${switches.join(', ')}\n${usage}` };
+        return { usage: `--without ${name}: use some of ${switches.join(', ')}\n${usage}` };
       without.push(found);
     }
     const sink = sinkOf(values.sink);

@@ -2,8 +2,8 @@ import { ArcError, printable } from '#shared/base/errors';
 
 /** Hints for system errors. */
 const hints: Readonly<Record<string, string>> = {
-  EACCES: 'your user may not write there: choose another folder',
-  EPERM: 'your user may not write there: choose another folder',
+  EACCES: 'no write permission: choose another folder',
+  EPERM: 'no write permission: choose another folder',
   EROFS: 'the file system is read-only: choose another folder',
   ENOTDIR: 'a part of the path is a file, not a folder',
   EEXIST: 'it is a file, not a folder',

@@ -22,30 +22,30 @@ export function greeting({ url, folder, kubeconfig, dashboard, firstOrder }: Add
     return relative.startsWith('..') ? file : relative;
   };
   const exported = shown(kubeconfig);
-  return `ARC is running at ${url}, its state is in ${folder}
-It listens on loopback only, and the steps of its workflows run as plain processes of your user: they are not isolated.
+  return `ARC is running at ${url}, with its state in ${folder}
+It listens on loopback only. Workflow steps run as plain processes of your user and are not isolated.
 
-Its dashboard, for whoever has this address: ${dashboard}
+Dashboard (anyone with this URL has access): ${dashboard}
 
 In another terminal, in this folder:
 
   export KUBECONFIG=${path.isAbsolute(exported) ? exported : `$PWD/${exported}`}
 ${firstOrder === undefined ? placeholders : ownOrder(shown(firstOrder.file), firstOrder.namespace)}
 
-Ctrl-C ends it; what it accepted goes on at the next start.`;
+Ctrl-C stops it; accepted Orders continue at the next start.`;
 }
 
 const ownOrder = (file: string, namespace: string) => `  kubectl apply -f ${file}
   kubectl wait -n ${namespace} --for=condition=Ready order/first --timeout=1m
   kubectl get orders -n ${namespace} -o wide
 
-It copies an image between two registries that this process keeps in memory; the file says where they are.`;
+The Order copies an image between two in-memory registries of this process; the file contains their URLs.`;
 
 const placeholders = isSea()
   ? `
-To see an Order succeed first, start with \`${startCommand} --with-registry\`, which brings two registries of its own.`
+To see a first Order succeed, use \`${startCommand} --with-registry\`, which starts two registries.`
   : `  kubectl apply -f knative/examples/order.yaml
   kubectl get orders -n demo -o wide
 
-The registries in that file are placeholders: put your own in. To see an Order succeed first, start with
-\`${startCommand} --with-registry\`, which brings two registries of its own.`;
+The registries in that file are placeholders: enter your own. To see a first Order succeed, use
+\`${startCommand} --with-registry\`, which starts two registries.`;

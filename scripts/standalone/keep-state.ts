@@ -22,7 +22,7 @@ export async function backUpState(folder: string, file: string): Promise<string>
     await rm(partial, { force: true });
     await store.close();
   }
-  return `Saved to ${file}, credentials of Secrets included. Tokens, certificates and bundles are not in it.`;
+  return `Backed up to ${file}, including credentials in Secrets, but without tokens, certificates and bundles.`;
 }
 
 /** Replaces the store in the standalone's folder by a backup and returns a message. */
@@ -31,7 +31,7 @@ export async function restoreState(folder: string, file: string): Promise<string
   const gunzip = createGunzip();
   const backup = await readBackup(content.pipe(gunzip));
   if (backup.prefix !== prefix)
-    throw new Error(`${file} is of a cluster: restore it there with "arcctl restore ${file}"`);
+    throw new Error(`${file} is a backup of a cluster: restore it there with "arcctl restore ${file}"`);
   const aside = await restoreEmbeddedStore({ folder: path.join(folder, 'store') }, backup);
-  return `Restored ${backup.items.length} objects as they were at ${backup.time}. The former store is in ${aside}; delete it when you no longer need it.`;
+  return `Restored ${backup.items.length} objects as of ${backup.time}. The previous store is in ${aside}; delete it when you no longer need it.`;
 }

@@ -23,7 +23,7 @@ describe('the state of a standalone', () => {
       `0 of its objects can be read. Restore the folder from a backup, or recover what can be read: npm start -- --folder "${folder}" --recover`,
     );
     expect(await recoverState(folder)).toMatch(
-      /The store was damaged: .+\nSaved: 0 objects\. The damaged files are in/,
+      /The store was damaged: .+\nRecovered 0 objects\. The damaged files are in/,
     );
     await (await openState(folder)).close();
     expect(await recoverState(folder)).toContain('is not damaged');

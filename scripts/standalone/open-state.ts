@@ -26,16 +26,16 @@ export async function recoverState(folder: string): Promise<string> {
   const recovery = await recoverEmbeddedStore({ folder: storeIn(folder) });
   return recovery
     ? recoveryText(recovery)
-    : `The store in ${storeIn(folder)} is not damaged: there is nothing to recover.`;
+    : `The store in ${storeIn(folder)} is not damaged: nothing to recover.`;
 }
 
 /** Describes the damage, the lost objects, and the location of the damaged files. */
 export function recoveryText({ damage, saved, lost, aside }: Recovery): string {
   const lines = [
     `The store was damaged: ${damage}.`,
-    `Saved: ${saved} objects. The damaged files are in ${aside}; delete them when you no longer need them.`,
-    'Where parts are missing, an object may be in an older state, or be back although it was deleted.',
+    `Recovered ${saved} objects. The damaged files are in ${aside}; delete them when you no longer need them.`,
+    'Some objects may be in an older state, or exist although they were deleted.',
   ];
-  if (lost.length > 0) lines.push('Lost, as far as that is known:', ...lost.map((key) => `  ${key}`));
+  if (lost.length > 0) lines.push('Known to be lost:', ...lost.map((key) => `  ${key}`));
   return lines.join('\n');
 }

@@ -27,7 +27,7 @@ export async function startOwnRegistries(api: Transport, folder: string): Promis
   await apply(api, endpoints, endpointOf('source', 'PullOnly', source));
   await apply(api, endpoints, endpointOf('destination', 'PushOnly', destination));
   const file = path.join(folder, 'first-order.yaml');
-  const comment = `# From the registry at ${source.url} to the one at ${destination.url}, both in the memory of \`npm start\`.\n`;
+  const comment = `# Copies from the registry at ${source.url} to the one at ${destination.url}; both are in the memory of \`npm start\`.\n`;
   await writeWhole(file, comment + stringify(firstOrder));
   return {
     firstOrder: { file, namespace },

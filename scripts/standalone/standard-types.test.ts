@@ -55,7 +55,7 @@ describe('applyStandardTypes', () => {
     await standalone.admin.mergePatch(clusterArtifactTypes, { name: 'file' }, patch);
     const [line, ...more] = await applyStandardTypes(standalone.transport);
     expect(more).toEqual([]);
-    expect(line).toMatch(/^ClusterArtifactType file stays as it was changed: .*workflowTemplateRef/);
+    expect(line).toMatch(/^ClusterArtifactType file keeps your change: .*workflowTemplateRef/);
     expect((await standalone.admin.get(clusterArtifactTypes, { name: 'file' }))?.spec).toMatchObject(
       patch.spec,
     );

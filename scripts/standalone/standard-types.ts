@@ -30,7 +30,7 @@ export async function applyStandardTypes(api: Transport): Promise<string[]> {
       });
     } catch (caught) {
       if (!ArcError.is(caught, 'Conflict')) throw caught;
-      kept.push(`${kind.kind} ${name} stays as it was changed: ${caught.message}`);
+      kept.push(`${kind.kind} ${name} keeps your change: ${caught.message}`);
     }
   }
   return kept;

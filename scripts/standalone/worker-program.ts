@@ -27,7 +27,7 @@ export async function withWorker(
   if (isSea())
     return withPrepared(given, ['ARC_PROGRAM=transfer-worker', `NODE_OPTIONS=${workerOptions.join(' ')}`]);
   const main = await bundled(folder).catch((caught: unknown) => {
-    log.warn({ err: caught }, 'the transfer-worker could not be bundled: it runs from its sources');
+    log.warn({ err: caught }, 'cannot bundle the transfer-worker: it runs from source');
     return source;
   });
   return withPrepared(given, [`NODE_COMPILE_CACHE=${folder}`], [...workerOptions, main]);
