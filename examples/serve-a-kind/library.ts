@@ -16,7 +16,7 @@ import { openEmbeddedStore } from '#shared/kubernetes/storage';
 
 type Status = { borrower?: string } | undefined;
 
-/** The kind: names, fields and columns. Validation, OpenAPI and `kubectl explain` are made from the schema. */
+/** The kind: names, fields and columns. Validation, OpenAPI and `kubectl explain` are derived from the schema. */
 const book: KindDefinition = {
   group: 'library.example.com',
   version: 'v1',
@@ -62,7 +62,7 @@ const book: KindDefinition = {
   ],
 };
 
-/** The admission rule: a book that is lent cannot be deleted. */
+/** The admission rule: a lent book cannot be deleted. */
 const keepLentBooks: AdmissionPlugin = {
   name: 'KeepLentBooks',
   async validate({ operation, name, oldObject }) {
@@ -79,7 +79,7 @@ function at(part: unknown, field: string): string {
   return String((part as Record<string, unknown> | undefined)?.[field] ?? '');
 }
 
-/** A running library; `ca` is the certificate that clients have to trust. */
+/** A running library; `ca` is the certificate that clients must trust. */
 export interface Library {
   url: string;
   ca: string;
@@ -88,7 +88,7 @@ export interface Library {
   close(): Promise<void>;
 }
 
-/** Keeps the books in `folder` and serves them on a port of loopback; 0 takes any free one. */
+/** Serves the books in `folder` on a loopback port; 0 takes any free one. */
 export async function startLibrary(folder: string, port: number): Promise<Library> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const token = randomBytes(32).toString('base64url');
@@ -102,7 +102,7 @@ export async function startLibrary(folder: string, port: number): Promise<Librar
     kinds: [book],
     store,
     admission: [keepLentBooks],
-    // One user, who may do everything. A server behind a cluster asks the cluster: see functions/api-server.
+    // A single user with all permissions. A server behind a cluster delegates: see functions/api-server.
     authenticate: async ({ headers }) => {
       if (headers.get('authorization') === `Bearer ${token}`) return { name: 'librarian', groups: [] };
       throw new ArcError('Unauthorized', 'Unauthorized');

@@ -1,4 +1,4 @@
-/** `npx node examples/serve-a-kind/main.ts [folder]`: the library, until Ctrl-C. */
+/** `npx node examples/serve-a-kind/main.ts [folder]`: serves the library until Ctrl-C. */
 import { once } from 'node:events';
 import { startLibrary } from './library.ts';
 
