@@ -23,7 +23,7 @@ describe('the import rule', () => {
   it.each([
     ['functions/a/index.ts', '../b/index.ts', 'each other'],
     ['functions/a/index.ts', '../../scripts/start.ts', 'scripts'],
-    ['functions/a/index.ts', '../../shared/domain/plan/plan.ts', 'door'],
+    ['functions/a/index.ts', '../../shared/domain/plan/plan.ts', 'entry point'],
     ['shared/domain/x.ts', '#shared/kubernetes/client', 'may import only'],
     ['shared/kubernetes/storage/x.ts', '#shared/kubernetes/apiserver', 'may import only'],
     ['shared/kubernetes/client/x.ts', '../../../functions/a/index.ts', 'bottom'],

@@ -141,14 +141,14 @@ async function keepRunning(
   const login = ({ credentials }: RegistryAccess) =>
     credentials ? ` (${credentials.username} / ${credentials.password})` : '';
   process.stderr.write(`
-Everything is still running. To look around:
+Everything is still running. To explore:
   export KUBECONFIG=${standalone.kubeconfig}
   kubectl get orders,artifactworkflows,workflows -n ${namespace}
   kubectl describe order demo -n ${namespace}
   kubectl events -n ${namespace}
 source       ${source.url}${login(source)}
 destination  ${destination.url}${login(destination)}
-Ctrl-C ends it and removes what it wrote.
+Ctrl-C stops everything and removes all files.
 `);
   if (interrupt.aborted) return;
   await new Promise((resolve) => interrupt.addEventListener('abort', resolve, { once: true }));

@@ -15,8 +15,8 @@ describe('parseImageArguments', () => {
   });
 
   it.each([
-    [[], 'Give --push, --layout or --archive'],
-    [['--base', 'a.b/c'], 'Give --push, --layout or --archive'],
+    [[], 'no destination: give --push, --layout or --archive'],
+    [['--base', 'a.b/c'], 'no destination: give --push, --layout or --archive'],
     [['--push', ''], '--push is empty'],
     [['--push', `a.b/c@sha256:${'0'.repeat(64)}`], 'the digest is a result'],
     [['--push', 'a.b/c:1', '--name', 'a.b/d:1'], '--name requires --layout or --archive'],

@@ -82,10 +82,10 @@ export function artifactTypeWithoutEffect({ spec }: ArtifactType): string[] {
   ];
 }
 
-/** The types of Endpoints that the types of artifacts in knative/base take. */
+/** The Endpoint types supported by the artifact types in knative/base. */
 const standardTypes = ['bundle', 'helm', 'http', 'oci', 'oci-layout', 's3', 'webdav'];
 
-/** A type of one's own is as good as any, and so is not refused: but a misspelt one fits no type of artifact. */
+/** Warns about an unknown type: custom types are valid, but the shipped artifact types would not accept a misspelt one. */
 export function unknownType({ spec: { type } }: Endpoint): string[] {
   if (standardTypes.includes(type)) return [];
   return [
