@@ -25,7 +25,7 @@ import { versionCommand } from './commands/version.ts';
 import { waitCommand } from './commands/wait.ts';
 import { describeFailure, exitCodes } from './core/failure.ts';
 import { type Io, processIo } from './core/io.ts';
-import { collected } from './core/options.ts';
+import { collectValues } from './core/options.ts';
 
 /** Returns the whole command line: the source of --help, of the completion, and of docs/arcctl.md. */
 export function createProgram(io: Io, name = 'arcctl'): Command {
@@ -37,10 +37,9 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
     .option('--kubeconfig <file>', 'kubeconfig; default: KUBECONFIG, then ~/.kube/config')
     .option('--as <user>', 'impersonate this user')
     .addOption(
-      new Option(
-        '--as-group <group>',
-        'impersonate this group, with --as; repeatable',
-      ).argParser(collected),
+      new Option('--as-group <group>', 'impersonate this group, with --as; repeatable').argParser(
+        collectValues,
+      ),
     )
     .option('--as-uid <uid>', 'impersonate this uid, with --as')
     .option('--request-timeout <duration>', 'timeout of a request, such as 10s; 0: none (default: 30s)')

@@ -4,13 +4,13 @@ import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { inlineConsole } from './console.ts';
 import { inlineProtos } from './inline-protos.ts';
 import {
-  builtinsWhenUsed,
-  kubeconfigApart,
+  excludeKubeconfig,
   kubeconfigFile,
-  leaveJudgesOut,
-  leaveOut,
-  loadSeldomLate,
+  loadBuiltinsLazily,
+  loadProxiesLazily,
   plainBuiltins,
+  removeUnusedCode,
+  removeVerifiers,
 } from './lean.ts';
 import { inlineShippedFiles } from './shipped-files.ts';
 
@@ -40,7 +40,7 @@ export const bundleSettings = {
   },
   // lmdb loads a native addon by path: only the standalone uses the embedded store.
   external: ['lmdb'],
-  plugins: [inlineProtos, leaveOut, loadSeldomLate, plainBuiltins, kubeconfigApart],
+  plugins: [inlineProtos, removeUnusedCode, loadProxiesLazily, plainBuiltins, excludeKubeconfig],
 } satisfies BuildOptions;
 
 /**
@@ -115,10 +115,10 @@ async function bundleCommand(name: string, outDir: string): Promise<Bundle> {
     target: 'node22',
     entryPoints: [`scripts/${name}/main.ts`],
     plugins: [
-      leaveOut,
-      ...(name === 'arcctl' ? [leaveJudgesOut, inlineConsole] : []),
-      loadSeldomLate,
-      builtinsWhenUsed,
+      removeUnusedCode,
+      ...(name === 'arcctl' ? [removeVerifiers, inlineConsole] : []),
+      loadProxiesLazily,
+      loadBuiltinsLazily,
       inlineShippedFiles,
     ],
     outfile: file,

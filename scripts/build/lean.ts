@@ -5,7 +5,7 @@ import type { Plugin, PluginBuild } from 'esbuild';
  * Removes unused parts of CommonJS packages, which tree shaking cannot detect. A bundle that imports a removed part fails at build time or at
  * its first call.
  */
-export const leaveOut: Plugin = {
+export const removeUnusedCode: Plugin = {
   name: 'leave-out',
   setup(build) {
     // Drops HTTP, Kafka and MQTT messages and emitters, and JSON for big numbers: only the event class is used.
@@ -61,7 +61,7 @@ const seldom: Readonly<Record<string, { names: string; late: string }>> = {
 };
 
 /** Loads them lazily: most clusters are reached without a proxy. */
-export const loadSeldomLate: Plugin = {
+export const loadProxiesLazily: Plugin = {
   name: 'load-seldom-late',
   setup(build) {
     build.onResolve({ filter: /^[a-z-]+$/ }, ({ path, kind, importer, resolveDir: pluginData }) => {
@@ -85,7 +85,7 @@ export const loadSeldomLate: Plugin = {
 };
 
 /** arcctl plans transfers but leaves signature verification to the worker, which saves a fifth of its registry code. */
-export const leaveJudgesOut: Plugin = {
+export const removeVerifiers: Plugin = {
   name: 'leave-judges-out',
   setup(build) {
     build.onLoad({ filter: /[\\/]transfer[\\/]policy[\\/]keyless\.ts$/ }, () => ({
@@ -98,7 +98,7 @@ export const leaveJudgesOut: Plugin = {
 export const kubeconfigFile = 'kubeconfig.mjs';
 
 /** Excludes the lazily loaded kubeconfig folder from bundles, which load `kubeconfigFile` instead. */
-export const kubeconfigApart: Plugin = {
+export const excludeKubeconfig: Plugin = {
   name: 'kubeconfig-apart',
   setup(build) {
     build.onResolve({ filter: /\/kubeconfig\/index\.ts$/ }, ({ kind }) =>
@@ -131,7 +131,7 @@ const lateBuiltins =
   /^(node:)?(child_process|crypto|fs\/promises|https?|net|os|readline|readline\/promises|tls|util|zlib)$/;
 
 /** For command-line programs: loads these built-in modules at the first use of one of their names. */
-export const builtinsWhenUsed: Plugin = {
+export const loadBuiltinsLazily: Plugin = {
   name: 'builtins-when-used',
   setup: (build) =>
     onBuiltins(build, (name) => {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { manifestFiles } from '#shared/local';
 import { bundleSettings, packagesOf } from '../build/bundle.ts';
-import { builtinsWhenUsed, leaveJudgesOut, leaveOut, loadSeldomLate } from '../build/lean.ts';
+import { loadBuiltinsLazily, loadProxiesLazily, removeUnusedCode, removeVerifiers } from '../build/lean.ts';
 import { inlineShippedFiles } from '../build/shipped-files.ts';
 
 /** A program as a single script for a Node single executable application, which supports neither ES modules nor files beside it. */
@@ -125,11 +125,11 @@ async function scriptOf(
       'import.meta.dirname': '__dirname_of_standalone',
     },
     plugins: [
-      leaveOut,
-      ...(leavesJudgesOut && entry.includes('arcctl') ? [leaveJudgesOut] : []),
-      loadSeldomLate,
+      removeUnusedCode,
+      ...(leavesJudgesOut && entry.includes('arcctl') ? [removeVerifiers] : []),
+      loadProxiesLazily,
       dynamicBuiltins,
-      builtinsWhenUsed,
+      loadBuiltinsLazily,
       inlineShippedFiles,
       unpackedAddon,
     ],

@@ -10,8 +10,8 @@ import type { Io } from '../core/io.ts';
 import { type Cluster, connect, type GlobalOptions, globalOptions } from '../core/session.ts';
 import { isStandalone } from '../model/cluster-checks.ts';
 import { type KnownOwner, keepRuns } from '../restore/keep-runs.ts';
-import { execute } from '../restore/kubectl.ts';
-import { startRestorer, startServer, stopServer } from '../restore/stopped-server.ts';
+import { execInPod } from '../restore/kubectl.ts';
+import { startRestorePod, startServer, stopServer } from '../restore/stopped-server.ts';
 
 const program = ['node', '/app/api-server.mjs'];
 
@@ -27,7 +27,7 @@ export function backupCommand(io: Io): Command {
       try {
         const output = createWriteStream(partial, { mode: 0o600, flush: true });
         const from = { target: 'deployment/api-server', container: 'server' };
-        await execute(io, options, from, [...program, 'backup', '-'], { output });
+        await execInPod(io, options, from, [...program, 'backup', '-'], { output });
         const { items, time } = await backupIn(partial);
         await rename(partial, file);
         io.line(`${items.length} objects backed up, consistent as of ${time}: ${file}`);
@@ -95,7 +95,7 @@ async function replace(
   io.note('Stopping api-server. Running Workflows continue.');
   await stopServer(cluster, io.signal);
   try {
-    const restorer = await startRestorer(cluster, stored !== undefined, io.signal);
+    const restorer = await startRestorePod(cluster, stored !== undefined, io.signal);
     try {
       const said: Buffer[] = [];
       const output = new Writable({
@@ -105,7 +105,7 @@ async function replace(
         },
       });
       const streams = stored === undefined ? { input: content(), output } : { output };
-      await execute(io, options, restorer, [...program, 'restore', stored ?? '-'], streams);
+      await execInPod(io, options, restorer, [...program, 'restore', stored ?? '-'], streams);
       const owners = Buffer.concat(said).toString().trim().split('\n').filter(Boolean);
       const known = owners.map((line): KnownOwner => JSON.parse(line));
       const kept = await keepRuns(cluster, known, io.signal);

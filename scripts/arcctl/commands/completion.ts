@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { artifactTypes, clusterArtifactTypes, namespaces, orders } from '#shared/domain';
 import type { Kind } from '#shared/kubernetes/client';
-import { type Source, type Wanted, wantedAt } from '../completion/completing.ts';
+import { type Completions, completionsAt, type Source } from '../completion/completing.ts';
 import { completionScripts } from '../completion/completion-scripts.ts';
 import { contextNames } from '../completion/kubeconfig-contexts.ts';
 import type { Io } from '../core/io.ts';
@@ -33,7 +33,7 @@ export async function complete(
   line: readonly string[],
   timeoutMs = usualTimeoutMs,
 ): Promise<void> {
-  const wanted = wantedAt(program, line);
+  const wanted = completionsAt(program, line);
   const found = await Promise.all(
     wanted.sources.map((source) => wordsOf(source, wanted, { io, program, line, timeoutMs })),
   );
@@ -56,7 +56,7 @@ interface Asking {
   timeoutMs: number;
 }
 
-async function wordsOf(source: Source, wanted: Wanted, asking: Asking): Promise<readonly Word[]> {
+async function wordsOf(source: Source, wanted: Completions, asking: Asking): Promise<readonly Word[]> {
   const plain = (words: readonly string[]): Word[] => words.map((word) => [word, '']);
   const { program, io } = asking;
   switch (source) {
@@ -87,7 +87,7 @@ function globalsOf({ program, line }: Asking) {
 
 type Asked = Extract<Source, 'orders' | 'names' | 'namespaces' | 'artifacts' | 'types'>;
 
-async function namesOf(source: Asked, { begin, args }: Wanted, asking: Asking): Promise<string[]> {
+async function namesOf(source: Asked, { begin, args }: Completions, asking: Asking): Promise<string[]> {
   const { io, timeoutMs } = asking;
   try {
     const signal = AbortSignal.any([io.signal, AbortSignal.timeout(timeoutMs)]);

@@ -7,10 +7,10 @@ import { exitCodes, Failure, usage } from '../core/failure.ts';
 import { createFollower } from '../core/follower.ts';
 import type { Io } from '../core/io.ts';
 import { allOption, selectorOption } from '../core/options.ts';
-import { type Asked, fullName, parseOrdersOr } from '../core/resources.ts';
+import { fullName, type ObjectSelection, parseOrdersOrSelection } from '../core/resources.ts';
 import { type Cluster, connect, durationOf, globalOptions } from '../core/session.ts';
 import { type Goal, isOrder, parseGoal, type Verdict, verdictOf } from '../model/goal.ts';
-import { createOpenings } from '../model/standing.ts';
+import { trackUnfinishedOrders } from '../model/standing.ts';
 
 interface WaitOptions {
   for: string;
@@ -35,7 +35,7 @@ export function waitCommand(io: Io): Command {
           `--for ${JSON.stringify(options.for)}: give phase=NAME, condition=TYPE[=STATUS] or delete`,
         );
       const timeoutMs = durationOf(options.timeout, '--timeout');
-      const asked = parseOrdersOr(words);
+      const asked = parseOrdersOrSelection(words);
       if (asked.names.length === 0 && options.selector === undefined && options.all !== true)
         throw usage('no objects given: name them, select them with -l, or use --all for the whole namespace');
       const cluster = await connect(io, globalOptions(command));
@@ -43,13 +43,13 @@ export function waitCommand(io: Io): Command {
     });
 }
 
-type Request = Asked & Pick<WaitOptions, 'selector'> & { goal: Goal; timeoutMs: number };
+type Request = ObjectSelection & Pick<WaitOptions, 'selector'> & { goal: Goal; timeoutMs: number };
 
 async function wait(io: Io, cluster: Cluster, request: Request): Promise<void> {
   const { api, namespace } = cluster;
   const { kind, names, goal, timeoutMs } = request;
   await using follower = createFollower(api, io.signal, io.note);
-  const openings = createOpenings();
+  const openings = trackUnfinishedOrders();
   const seen = follower.follow<KubeObject>(kind, selectionOf(request, namespace), ({ after }) => {
     if (after && isOrder(after)) openings.see(after);
   });
@@ -71,7 +71,7 @@ async function wait(io: Io, cluster: Cluster, request: Request): Promise<void> {
     }
     // A timeout of zero checks once.
     if (performance.now() >= deadline && (seen.synced || timeoutMs > 0))
-      throw tooLate(open ?? names, request, cluster);
+      throw timeoutFailure(open ?? names, request, cluster);
   }
 }
 
@@ -83,7 +83,7 @@ function selectionOf({ kind, names, selector }: Request, namespace: string): Sel
   };
 }
 
-function tooLate(open: readonly string[], { kind, timeoutMs }: Request, cluster: Cluster): Failure {
+function timeoutFailure(open: readonly string[], { kind, timeoutMs }: Request, cluster: Cluster): Failure {
   const names = open.map((name) => fullName(kind, name)).join(', ') || kind.plural;
   return new Failure(
     exitCodes.timeout,

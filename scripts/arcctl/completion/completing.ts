@@ -17,7 +17,7 @@ export type Source =
   | 'nothing';
 
 /** The candidates to offer at the end of a command line. */
-export interface Wanted {
+export interface Completions {
   /** Prefix of the candidates; with `--output=` syntax, `lead` precedes the value. */
   begin: string;
   lead: string;
@@ -49,9 +49,9 @@ const sourcesOfArgument: Record<string, readonly Source[]> = {
 };
 
 /** Parses the words of a command line, the last of which is incomplete, and returns the possible completions. */
-export function wantedAt(program: Command, line: readonly string[]): Wanted {
+export function completionsAt(program: Command, line: readonly string[]): Completions {
   const last = line.at(-1) ?? '';
-  const { command, args, open } = walked(program, line.slice(0, -1));
+  const { command, args, open } = parseLine(program, line.slice(0, -1));
   const common = { begin: last, lead: '', words: [], sources: [], args };
   if (open) return { ...common, ...valuesOf(open) };
   const [, name = '', begin = ''] = /^(--[a-z-]+)=(.*)$/s.exec(last) ?? [];
@@ -64,14 +64,14 @@ export function wantedAt(program: Command, line: readonly string[]): Wanted {
   return { ...common, sources: sourcesAt(command, args, last) };
 }
 
-interface Walked {
+interface ParsedLine {
   command: Command;
   args: string[];
   /** The option whose value comes next. */
   open: Option | undefined;
 }
 
-function walked(program: Command, words: readonly string[]): Walked {
+function parseLine(program: Command, words: readonly string[]): ParsedLine {
   let command = program;
   let open: Option | undefined;
   const args: string[] = [];
@@ -94,13 +94,13 @@ function optionNamed(command: Command, program: Command, name: string): Option |
   return [...command.options, ...program.options].find(({ long, short }) => long === name || short === name);
 }
 
-function optionWords(command: Command, program: Command): Wanted['words'] {
+function optionWords(command: Command, program: Command): Completions['words'] {
   const help = command.createHelp();
   const all = new Set([...help.visibleOptions(command), ...help.visibleOptions(program)]);
   return [...all].map(({ long, short, description }) => [long ?? short ?? '', description] as const);
 }
 
-function valuesOf(option: Option): Pick<Wanted, 'words' | 'sources'> {
+function valuesOf(option: Option): Pick<Completions, 'words' | 'sources'> {
   const { argChoices, long = '' } = option;
   if (argChoices) return { words: argChoices.map((choice) => [choice, ''] as const), sources: [] };
   return { words: [], sources: [sourceOfOption[long ?? ''] ?? 'nothing'] };

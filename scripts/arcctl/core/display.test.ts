@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { barOf, createDisplay, fitting } from './display.ts';
+import { createDisplay, formatBar, rowsThatFit } from './display.ts';
 import { widthOf } from './width.ts';
 
 const row = (phase: string, progress?: string, message?: string) => ({
@@ -18,18 +18,18 @@ const screen = (written: string[], isTerminal: boolean) => ({
 
 describe('the progress display', () => {
   it('fills the bar by the share of bytes', () => {
-    expect(barOf(row('Running', '50/100'))).toContain(`${'█'.repeat(15)}${'░'.repeat(15)}  50%  Running`);
+    expect(formatBar(row('Running', '50/100'))).toContain(`${'█'.repeat(15)}${'░'.repeat(15)}  50%  Running`);
   });
 
   it('shows an empty bar while nothing is known, a full one when it succeeded', () => {
-    expect(barOf(row('Pending'))).toContain('  0%  Pending');
-    expect(barOf(row('Running', '5/0'))).toContain('  0%');
-    expect(barOf(row('Succeeded', '1/2'))).toContain('100%');
+    expect(formatBar(row('Pending'))).toContain('  0%  Pending');
+    expect(formatBar(row('Running', '5/0'))).toContain('  0%');
+    expect(formatBar(row('Succeeded', '1/2'))).toContain('100%');
   });
 
   it('cuts a long message to the width of the terminal', () => {
-    expect(barOf(row('Invalid', undefined, 'x'.repeat(500)), 80)).toHaveLength(79);
-    const wide = barOf({ ...row('Failed', undefined, '見つからない'.repeat(50)), name: '日本語' }, 80);
+    expect(formatBar(row('Invalid', undefined, 'x'.repeat(500)), 80)).toHaveLength(79);
+    const wide = formatBar({ ...row('Failed', undefined, '見つからない'.repeat(50)), name: '日本語' }, 80);
     expect(widthOf(wide)).toBeLessThan(80);
     expect(widthOf(wide.slice(0, wide.indexOf('░')))).toBe(15);
   });
@@ -58,9 +58,9 @@ describe('the progress display', () => {
     const rows = ['Succeeded', 'Succeeded', 'Running', 'Failed', 'Pending', 'Running'].map((phase) =>
       row(phase),
     );
-    const { shown, hidden } = fitting(rows, 4);
+    const { shown, hidden } = rowsThatFit(rows, 4);
     expect(shown.map(({ phase }) => phase)).toEqual(['Running', 'Failed', 'Running']);
     expect(hidden).toBe('and 2 Succeeded, 1 Pending');
-    expect(fitting(rows, 6)).toEqual({ shown: rows, hidden: '' });
+    expect(rowsThatFit(rows, 6)).toEqual({ shown: rows, hidden: '' });
   });
 });

@@ -48,11 +48,11 @@ function bars(screen: Screen): Display {
   let drawn = 0;
   return {
     show(rows, total) {
-      const { shown, hidden } = fitting(rows, screen.height() - (total ? 3 : 2));
+      const { shown, hidden } = rowsThatFit(rows, screen.height() - (total ? 3 : 2));
       const width = Math.max(12, ...shown.map(({ name }) => widthOf(printable(name))));
-      const texts = shown.map((row) => barOf(row, screen.columns(), width));
+      const texts = shown.map((row) => formatBar(row, screen.columns(), width));
       if (hidden !== '') texts.push(cutTo(`  ${hidden}`, screen.columns() - 1));
-      if (total) texts.push(barOf(total, screen.columns(), width));
+      if (total) texts.push(formatBar(total, screen.columns(), width));
       // A single write avoids flicker; the escape codes overwrite the previous frame.
       const up = drawn > 0 ? `\u001b[${drawn}A` : '';
       screen.write(`${up}${texts.map((text) => `\u001b[2K${text}\n`).join('')}\u001b[J`);
@@ -76,7 +76,7 @@ function lines(screen: Screen): Display {
 }
 
 /** Selects the rows that fit into `room` lines, in their order: running ones first, then failed ones, then the rest. */
-export function fitting(rows: readonly Row[], room: number): { shown: readonly Row[]; hidden: string } {
+export function rowsThatFit(rows: readonly Row[], room: number): { shown: readonly Row[]; hidden: string } {
   if (rows.length <= room) return { shown: rows, hidden: '' };
   const rank = ({ phase }: Row) => (phase === 'Running' ? 0 : phase === 'Succeeded' ? 2 : 1);
   const chosen = new Set(rows.toSorted((a, b) => rank(a) - rank(b)).slice(0, Math.max(0, room - 1)));
@@ -89,7 +89,7 @@ export function fitting(rows: readonly Row[], room: number): { shown: readonly R
 }
 
 /** Formats one line: name, bar, percent, phase, and as much of the rest as fits. */
-export function barOf(row: Row, columns = 100, nameWidth = 12): string {
+export function formatBar(row: Row, columns = 100, nameWidth = 12): string {
   const share = row.phase === 'Succeeded' ? 1 : shareOf(row.progress);
   const filled = Math.round(share * barWidth);
   const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled);

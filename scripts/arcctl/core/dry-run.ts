@@ -16,14 +16,14 @@ export interface DryRun {
 }
 
 /** An Order from a file. */
-export interface Given {
+export interface OrderFile {
   file: string;
   order: Order;
 }
 
 /** Reads the Orders in files and ignores other objects. */
-export async function ordersIn(files: readonly string[]): Promise<Given[]> {
-  const found: Given[] = [];
+export async function ordersIn(files: readonly string[]): Promise<OrderFile[]> {
+  const found: OrderFile[] = [];
   for (const file of files)
     for (const object of await readManifests(file)) if (isOrder(object)) found.push({ file, order: object });
   if (found.length === 0) throw usage(`${files.join(', ')}: the file has no Orders`);
@@ -31,7 +31,7 @@ export async function ordersIn(files: readonly string[]): Promise<Given[]> {
 }
 
 /** Sends Orders to the API server in a dry run. */
-export async function dryRunAll(io: Io, cluster: Cluster, given: readonly Given[]): Promise<DryRun[]> {
+export async function dryRunAll(io: Io, cluster: Cluster, given: readonly OrderFile[]): Promise<DryRun[]> {
   const results: DryRun[] = [];
   for (const each of given) results.push(await writeOrder(io, cluster, each, true));
   return results;
@@ -41,7 +41,7 @@ export async function dryRunAll(io: Io, cluster: Cluster, given: readonly Given[
 export async function writeOrder(
   io: Io,
   { api, transport, namespace: chosen }: Cluster,
-  { file, order }: Given,
+  { file, order }: OrderFile,
   dryRun: boolean,
 ): Promise<DryRun> {
   const { name, namespace = chosen } = order.metadata;
@@ -57,7 +57,7 @@ export async function writeOrder(
         {
           method: 'PUT',
           path: `${objectPath(orders, { name, namespace })}${options}`,
-          body: replacing(live, wanted),
+          body: mergeLikeApply(live, wanted),
         },
         io.signal,
       )
@@ -71,7 +71,7 @@ export async function writeOrder(
 }
 
 /** Merges like `kubectl apply`: the file replaces the spec, and adds labels and annotations. */
-function replacing(live: Order, wanted: Order): Order {
+function mergeLikeApply(live: Order, wanted: Order): Order {
   const labels = { ...live.metadata.labels, ...wanted.metadata.labels };
   const annotations = { ...live.metadata.annotations, ...wanted.metadata.annotations };
   return { ...live, metadata: { ...live.metadata, labels, annotations }, spec: wanted.spec };

@@ -31,7 +31,7 @@ export async function* logLines(
     opened?.();
     // A followed log may be silent for a long time.
     if (options.follow) deadline.restart(Number.POSITIVE_INFINITY);
-    yield* linesOf(answer.body ?? [], longestLine);
+    yield* splitLines(answer.body ?? [], longestLine);
   } catch (caught) {
     if (!signal.aborted) throw transport.failure(caught, request, deadline);
   } finally {
@@ -40,7 +40,7 @@ export async function* logLines(
 }
 
 /** Splits text at line breaks, and lines after `limit` characters. Invalid UTF-8 becomes U+FFFD. */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, limit: number) {
+export async function* splitLines(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, limit: number) {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of chunks) {

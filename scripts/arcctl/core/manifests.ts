@@ -32,7 +32,7 @@ export async function parseManifests(text: string, where: string): Promise<KubeO
   const values = parseAllDocuments(text).map((document) => {
     const [error] = document.errors;
     if (error) throw usage(`${where} is not valid YAML: ${error.message}`);
-    return resolved(document, where);
+    return resolveAliases(document, where);
   });
   return values
     .filter((value) => value !== null)
@@ -46,7 +46,7 @@ export async function parseManifests(text: string, where: string): Promise<KubeO
 }
 
 /** Resolves aliases: an unresolved or exponentially large alias is an error of the file as well. */
-function resolved(document: Document, where: string): unknown {
+function resolveAliases(document: Document, where: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (caught) {
@@ -61,7 +61,7 @@ function isObject(value: unknown): value is KubeObject {
 }
 
 /** Returns the user-written part of an Order: without status and server-managed metadata. */
-export function ownPart({ apiVersion, kind, metadata, spec }: Order): object {
+export function userWrittenPart({ apiVersion, kind, metadata, spec }: Order): object {
   const { name, namespace, labels, annotations } = metadata;
   const filled = (map: Record<string, string> | undefined) => map && Object.keys(map).length > 0;
   return {

@@ -29,15 +29,12 @@ export function dryRunOption(): Option {
 
 /** Files with Orders; repeatable. */
 export function filenameOption(): Option {
-  return new Option(
-    '-f, --filename <file>',
-    'YAML or JSON; - for stdin; repeatable',
-  )
-    .argParser(collected)
+  return new Option('-f, --filename <file>', 'YAML or JSON; - for stdin; repeatable')
+    .argParser(collectValues)
     .makeOptionMandatory();
 }
 
 /** Collects the values of a repeatable option. */
-export function collected(value: string, before: string[] = []): string[] {
+export function collectValues(value: string, before: string[] = []): string[] {
   return [...before, value];
 }

@@ -6,17 +6,17 @@ import type { Io } from './io.ts';
  * Runs `print` and shows its output in the user's pager (PAGER, else less) if it does not fit on the terminal, as git does. `less` keeps
  * colours and exits immediately if everything fits. Without a pager, or with `PAGER=` or `PAGER=cat`, the text is printed directly.
  */
-export async function paged(io: Io, print: (io: Io) => void | Promise<void>): Promise<void> {
+export async function printPaged(io: Io, print: (io: Io) => void | Promise<void>): Promise<void> {
   const pager = io.env.PAGER ?? 'less';
   if (!io.isTerminal || pager === '' || pager === 'cat') return print(io);
   const lines: string[] = [];
   await print({ ...io, line: (text = '') => void lines.push(text) });
   const text = lines.map((line) => `${line}\n`).join('');
-  if (lines.length < io.height() || !(await shownBy(pager, text, io.env))) io.write(text);
+  if (lines.length < io.height() || !(await showInPager(pager, text, io.env))) io.write(text);
 }
 
 /** Resolves with false if there is no such program. */
-async function shownBy(pager: string, text: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+async function showInPager(pager: string, text: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const child = spawn(pager, {
     shell: true,
     env: { LESS: 'FRX', ...env },

@@ -11,12 +11,12 @@ export interface PodNode {
 
 interface ContainerState {
   state?: {
-    waiting?: Trouble;
-    terminated?: Trouble & { exitCode?: number };
+    waiting?: ContainerProblem;
+    terminated?: ContainerProblem & { exitCode?: number };
   };
 }
 
-interface Trouble {
+interface ContainerProblem {
   reason?: string;
   message?: string;
 }
@@ -24,9 +24,9 @@ interface Trouble {
 /** core/v1 Pod with the fields that explain why it does not progress. */
 export type ShownPod = Omit<Pod, 'spec' | 'status'> & {
   spec?: { containers?: { name: string }[] };
-  status?: Trouble & {
+  status?: ContainerProblem & {
     phase?: string;
-    conditions?: (Trouble & { status?: string })[];
+    conditions?: (ContainerProblem & { status?: string })[];
     initContainerStatuses?: ContainerState[];
     containerStatuses?: ContainerState[];
   };
@@ -40,12 +40,12 @@ export const shownPods: Kind<ShownPod> = {
 };
 
 export function podNode({ metadata, status }: ShownPod): PodNode {
-  const { reason = '', message = '' } = troubleOf(status);
+  const { reason = '', message = '' } = containerProblem(status);
   return { name: metadata.name, phase: status?.phase ?? 'Pending', reason, message };
 }
 
 /** Returns the state of the first waiting or failed container, which says more than the pod's phase. */
-function troubleOf(status: ShownPod['status']): Trouble {
+function containerProblem(status: ShownPod['status']): ContainerProblem {
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const states = containers.map(({ state }) => state);
   const waiting = states.find((state) => state?.waiting)?.waiting;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { artifactWorkflows, endpoints, orders } from '#shared/domain';
-import { orderName, parseAsked } from './resources.ts';
+import { orderName, parseSelection } from './resources.ts';
 import { durationOf, requestTimeout, warningsIn } from './session.ts';
 
 describe('the words after a verb', () => {
@@ -12,7 +12,7 @@ describe('the words after a verb', () => {
     [['aw/a', 'artifactworkflows/b'], artifactWorkflows, ['a', 'b']],
     [['aep'], endpoints, []],
   ])('%j', (words, kind, names) => {
-    expect(parseAsked(words)).toEqual({ kind, names });
+    expect(parseSelection(words)).toEqual({ kind, names });
   });
 
   it.each([
@@ -23,7 +23,7 @@ describe('the words after a verb', () => {
     [['order/'], 'write KIND/NAME'],
     [['order/a/b'], 'write KIND/NAME'],
   ])('%j is refused', (words, message) => {
-    expect(() => parseAsked(words)).toThrow(message);
+    expect(() => parseSelection(words)).toThrow(message);
   });
 
   it('name an Order with and without its kind', () => {

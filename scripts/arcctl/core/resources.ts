@@ -50,17 +50,17 @@ export function kindOf(word: string): Kind {
 }
 
 /** Arguments `KIND [NAME...]` or `KIND/NAME...`; without arguments, all Orders. */
-export interface Asked {
+export interface ObjectSelection {
   kind: Kind;
   /** Empty: all objects of the kind. */
   names: string[];
 }
 
 /** Parses the words after a verb, as kubectl does. */
-export function parseAsked(words: readonly string[]): Asked {
+export function parseSelection(words: readonly string[]): ObjectSelection {
   const [first, ...rest] = words;
   if (first === undefined) return { kind: orders, names: [] };
-  if (!first.includes('/')) return { kind: kindOf(first), names: named(rest) };
+  if (!first.includes('/')) return { kind: kindOf(first), names: plainNames(rest) };
   const [kinds, names] = [new Set<Kind>(), [] as string[]];
   for (const word of words) {
     const [kind = '', name = '', ...more] = word.split('/');
@@ -75,17 +75,17 @@ export function parseAsked(words: readonly string[]): Asked {
 }
 
 /** Parses words of which a single one is the name of an Order, unless it is a kind followed by names. */
-export function parseOrdersOr(words: readonly string[]): Asked {
-  if (words.length === 0 || words.some((word) => word.includes('/'))) return parseAsked(words);
+export function parseOrdersOrSelection(words: readonly string[]): ObjectSelection {
+  if (words.length === 0 || words.some((word) => word.includes('/'))) return parseSelection(words);
   try {
-    if (words.length > 1) return parseAsked(words);
+    if (words.length > 1) return parseSelection(words);
   } catch {
     // The first word is not a kind: all words are names of Orders.
   }
   return { kind: orders, names: [...words] };
 }
 
-function named(words: readonly string[]): string[] {
+function plainNames(words: readonly string[]): string[] {
   const slashed = words.find((word) => word.includes('/'));
   if (slashed !== undefined)
     throw usage(`${JSON.stringify(slashed)}: use either KIND NAME... or KIND/NAME..., not both`);
@@ -94,7 +94,7 @@ function named(words: readonly string[]): string[] {
 
 /** Returns the name in `my-order` or `order/my-order`. */
 export function orderName(word: string): string {
-  const { kind, names } = word.includes('/') ? parseAsked([word]) : { kind: orders, names: [word] };
+  const { kind, names } = word.includes('/') ? parseSelection([word]) : { kind: orders, names: [word] };
   const [name = ''] = names;
   if (kind !== orders) throw usage(`${JSON.stringify(word)} is not an Order: give the name of an Order`);
   return name;

@@ -15,7 +15,7 @@ import {
 import type { Kind } from '#shared/kubernetes/client';
 import { closest } from '../core/closest.ts';
 import type { Cluster } from '../core/session.ts';
-import { bad, certificateFinding, conditionFinding, type Finding, good, warn } from './findings.ts';
+import { certificateFinding, conditionFinding, type Finding, failed, passed, warning } from './findings.ts';
 
 /** A check of `arcctl doctor`. Rejects with the error of the API; the caller handles Forbidden. */
 export interface Check {
@@ -77,33 +77,33 @@ async function checkVersion({ transport, server }: Cluster, signal: AbortSignal)
   const { gitVersion = '' } = isRecord(answer) ? answer : {};
   const [, minor = 0] = /^v1\.(\d+)/.exec(String(gitVersion)) ?? [];
   const message = `${gitVersion} at ${server}`;
-  if (Number(minor) >= triedMinor) return [good('Kubernetes', message)];
+  if (Number(minor) >= triedMinor) return [passed('Kubernetes', message)];
   const fix = `upgrade the cluster to 1.${triedMinor} or later`;
-  return [warn('Kubernetes', `${message} is older than the tested version`, fix)];
+  return [warning('Kubernetes', `${message} is older than the tested version`, fix)];
 }
 
 async function checkApi({ transport }: Cluster, signal: AbortSignal): Promise<Finding[]> {
   try {
     await transport.send({ method: 'GET', path: `/apis/${apiVersion}` }, signal);
-    return [good('ARC API', `${apiVersion} is served`)];
+    return [passed('ARC API', `${apiVersion} is served`)];
   } catch (caught) {
     if (!ArcError.is(caught, 'NotFound', 'ServiceUnavailable')) throw caught;
-    return [bad('ARC API', `${apiVersion} is not served: ${caught.message}`, install)];
+    return [failed('ARC API', `${apiVersion} is not served: ${caught.message}`, install)];
   }
 }
 
 async function checkApiService(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
   if (await isStandalone(cluster, signal))
-    return [good('APIService', 'the standalone serves the API itself')];
+    return [passed('APIService', 'the standalone serves the API itself')];
   const found = await cluster.api.get(apiServices, { name: `${version}.${group}` }, signal);
-  if (!found) return [bad('APIService', `${version}.${group} does not exist`, install)];
+  if (!found) return [failed('APIService', `${version}.${group} does not exist`, install)];
   const logs = `kubectl logs -n ${conduitNamespace} deployment/api-server`;
   const { caBundle } = isRecord(found.spec) ? found.spec : {};
   const fix = `kubectl rollout restart -n ${conduitNamespace} deployment/certificate-issuer`;
   const certificate =
     typeof caBundle === 'string'
       ? certificateFinding('certificate authority', validTo(caBundle), new Date(), fix)
-      : bad('certificate authority', 'the APIService has no caBundle', fix);
+      : failed('certificate authority', 'the APIService has no caBundle', fix);
   return [conditionFinding('APIService', conditionsOf(found), 'Available', logs), certificate];
 }
 
@@ -127,7 +127,7 @@ async function checkDeployments(cluster: Cluster, signal: AbortSignal): Promise<
     signal,
   );
   if (items.length === 0)
-    return [bad('Deployments', `there are none in namespace ${conduitNamespace}`, install)];
+    return [failed('Deployments', `there are none in namespace ${conduitNamespace}`, install)];
   return items.map((item) => {
     const { name } = item.metadata;
     return conditionFinding(
@@ -144,8 +144,10 @@ async function checkAll(cluster: Cluster, of: Kind, name: string, signal: AbortS
   if (await isStandalone(cluster, signal)) return [];
   const found = await listed(cluster, of, signal);
   if (found === undefined)
-    return [bad(name, `this cluster has no Knative ${of.kind}s`, 'install Knative: see knative/README.md')];
-  if (found.length === 0) return [bad(name, `there are none in namespace ${conduitNamespace}`, install)];
+    return [
+      failed(name, `this cluster has no Knative ${of.kind}s`, 'install Knative: see knative/README.md'),
+    ];
+  if (found.length === 0) return [failed(name, `there are none in namespace ${conduitNamespace}`, install)];
   const findings = found.map((item) => {
     const resource = `${of.plural}.${of.apiVersion.split('/')[0]}/${item.metadata.name}`;
     return conditionFinding(
@@ -156,18 +158,19 @@ async function checkAll(cluster: Cluster, of: Kind, name: string, signal: AbortS
     );
   });
   const wrong = findings.filter(({ state }) => state !== 'ok');
-  return wrong.length > 0 ? wrong : [good(name, `${found.length} ready`)];
+  return wrong.length > 0 ? wrong : [passed(name, `${found.length} ready`)];
 }
 
 async function checkArgo(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
   if (await isStandalone(cluster, signal))
-    return [good('Argo Workflows', 'the standalone runs Workflows itself')];
+    return [passed('Argo Workflows', 'the standalone runs Workflows itself')];
   const fix = 'install Argo Workflows: see knative/README.md';
   const crd = await cluster.api.get(crds, { name: 'workflows.argoproj.io' }, signal);
-  if (!crd) return [bad('Argo Workflows', 'this cluster does not have the Workflow kind', fix)];
+  if (!crd) return [failed('Argo Workflows', 'this cluster does not have the Workflow kind', fix)];
   const { items } = await cluster.api.list(deployments, { labelSelector: 'app=workflow-controller' }, signal);
   const [controller] = items;
-  if (!controller) return [warn('Argo Workflows', 'no Deployment is labelled app=workflow-controller', fix)];
+  if (!controller)
+    return [warning('Argo Workflows', 'no Deployment is labelled app=workflow-controller', fix)];
   const { namespace, name } = controller.metadata;
   return [
     conditionFinding(
@@ -187,9 +190,9 @@ async function checkSettings({ api }: Cluster, signal: AbortSignal): Promise<Fin
   const { namespace, name } = settingsMap;
   const fix = `kubectl edit configmap -n ${namespace} ${name}; docs/operate/tenants.md lists the settings`;
   if (problems.length > 0)
-    return problems.map(({ key, message }) => bad(`setting ${key}`, withSimilar(key, message), fix));
+    return problems.map(({ key, message }) => failed(`setting ${key}`, withSimilar(key, message), fix));
   const set = Object.values(data).filter((text) => text.trim() !== '').length;
-  return [good('settings', set === 0 ? 'none is set' : `${set} set`)];
+  return [passed('settings', set === 0 ? 'none is set' : `${set} set`)];
 }
 
 function withSimilar(key: string, message: string): string {

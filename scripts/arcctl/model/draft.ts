@@ -40,8 +40,8 @@ export function draftOrder(request: DraftRequest, known: readonly Endpoint[]): D
       state: 'refused',
       message: `${JSON.stringify(name)} is not a valid Order name: use lower-case letters, digits and - with --name`,
     };
-  const image = below(source, from);
-  const override = below(destination, to);
+  const image = pathBelow(source, from);
+  const override = pathBelow(destination, to);
   const isSame = override === image || override === image.replace(/(:[^:/@]+)?(@.*)?$/, '');
   return {
     state: 'drafted',
@@ -81,7 +81,7 @@ function endpointFor(reference: string, known: readonly Endpoint[], side: Side):
     .toSorted((a, b) => normalized(b.spec.remoteURL).length - normalized(a.spec.remoteURL).length)[0];
 }
 
-function below(reference: string, { spec }: Endpoint): string {
+function pathBelow(reference: string, { spec }: Endpoint): string {
   return reference.slice(normalized(spec.remoteURL).length + 1);
 }
 

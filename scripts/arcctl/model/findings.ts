@@ -8,19 +8,19 @@ export interface Finding {
   fix?: string;
 }
 
-export function good(check: string, message: string): Finding {
+export function passed(check: string, message: string): Finding {
   return { check, state: 'ok', message };
 }
 
-export function bad(check: string, message: string, fix: string): Finding {
+export function failed(check: string, message: string, fix: string): Finding {
   return { check, state: 'bad', message, fix };
 }
 
-export function warn(check: string, message: string, fix: string): Finding {
+export function warning(check: string, message: string, fix: string): Finding {
   return { check, state: 'warn', message, fix };
 }
 
-export function unknown(check: string, message: string): Finding {
+export function undecided(check: string, message: string): Finding {
   return { check, state: 'unknown', message };
 }
 
@@ -39,9 +39,9 @@ export function conditionFinding(
   fix: string,
 ): Finding {
   const found = conditions.find((each) => each.type === type);
-  if (found?.status === 'True') return good(check, found.message || found.reason || type);
+  if (found?.status === 'True') return passed(check, found.message || found.reason || type);
   const why = [found?.reason, found?.message].filter((text) => text !== undefined && text !== '').join(': ');
-  return bad(check, why || `condition ${type} is not True`, fix);
+  return failed(check, why || `condition ${type} is not True`, fix);
 }
 
 const dayMs = 86_400_000;
@@ -49,8 +49,10 @@ const dayMs = 86_400_000;
 /** Warns about a certificate (PEM or DER in `validTo`) that expires within two weeks: renewal should have happened long before. */
 export function certificateFinding(check: string, validTo: Date, now: Date, fix: string): Finding {
   const left = validTo.getTime() - now.getTime();
-  if (Number.isNaN(left)) return bad(check, 'unreadable', fix);
+  if (Number.isNaN(left)) return failed(check, 'unreadable', fix);
   const until = `until ${validTo.toISOString().slice(0, 10)}`;
-  if (left <= 0) return bad(check, `expired: it was valid ${until}`, fix);
-  return left < 14 * dayMs ? warn(check, `expires soon: valid ${until}`, fix) : good(check, `valid ${until}`);
+  if (left <= 0) return failed(check, `expired: it was valid ${until}`, fix);
+  return left < 14 * dayMs
+    ? warning(check, `expires soon: valid ${until}`, fix)
+    : passed(check, `valid ${until}`);
 }

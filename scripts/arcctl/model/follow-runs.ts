@@ -10,7 +10,7 @@ export interface LogSource {
   pod: string;
 }
 
-export interface RunsFollowed {
+export interface RunObserver {
   /** Called with each state of the Order. */
   onOrder?(order: Order): void;
   /** Called once for each started pod of the current runs. */
@@ -26,7 +26,7 @@ export interface RunsFollowed {
 export async function followRuns(
   { api, namespace }: Pick<Cluster, 'api' | 'namespace'>,
   { metadata: { uid = '', name } }: Order,
-  { onOrder, onPod, isOver, note, signal }: RunsFollowed,
+  { onOrder, onPod, isOver, note, signal }: RunObserver,
 ): Promise<Order | undefined> {
   await using follower = createFollower(api, signal, note);
   const seen = follower.follow(orders, { namespace, fieldSelector: `metadata.name=${name}` }, ({ after }) => {
@@ -42,7 +42,7 @@ export async function followRuns(
     if (!seen.synced || !children.synced || !pods.synced) continue;
     const order = seen.values().find(({ metadata }) => metadata.uid === uid);
     const tree = order && treeOf({ order, artifactWorkflows: children.values() });
-    const sources = tree ? begun(tree, children.values(), pods.values()) : [];
+    const sources = tree ? startedPods(tree, children.values(), pods.values()) : [];
     for (const source of sources) if (!told.has(source.pod)) onPod(source);
     told = new Set(sources.map(({ pod }) => pod));
     if (isOver(order)) return order;
@@ -51,7 +51,7 @@ export async function followRuns(
 }
 
 /** Returns the started pods of the current runs. */
-function begun(
+function startedPods(
   tree: OrderTree,
   children: readonly ArtifactWorkflow[],
   pods: readonly ShownPod[],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Order } from '#shared/domain';
 import { order } from '../../../shared/domain/testing/objects.ts';
 import { parseGoal, verdictOf } from './goal.ts';
-import { createOpenings, standingOf } from './standing.ts';
+import { standingOf, trackUnfinishedOrders } from './standing.ts';
 
 const ended = '2026-01-01T00:01:00Z';
 const at = (text: string) => String(Date.parse(text) / 1000);
@@ -50,7 +50,7 @@ describe('where an Order stands', () => {
 
   it('knows a failure in the very second of its retry for a new one, where it saw the Order without an end in between', () => {
     const failed = orderIn('Failed', { annotations: { [retryAt]: at(ended) } });
-    const openings = createOpenings();
+    const openings = trackUnfinishedOrders();
     openings.see(failed);
     expect(standingOf(failed, openings.has(failed))).toBe('open');
     openings.see({ ...failed, status: { phase: 'Running' } });

@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from '#shared/base/meta';
 import type { Order } from '#shared/domain';
-import { hasEnd, type Openings, standingOf } from './standing.ts';
+import { hasEnd, standingOf, type UnfinishedOrders } from './standing.ts';
 
 /** The goal of `arcctl wait --for`. */
 export type Goal =
@@ -24,7 +24,7 @@ export type Verdict = 'met' | 'open' | 'never';
  * Returns whether an object has reached the goal. Compared case-insensitively, as in kubectl. A status of an earlier generation does not
  * count.
  */
-export function verdictOf(goal: Goal, object: KubeObject | undefined, openings?: Openings): Verdict {
+export function verdictOf(goal: Goal, object: KubeObject | undefined, openings?: UnfinishedOrders): Verdict {
   if (goal.type === 'delete') return object === undefined ? 'met' : 'open';
   if (object === undefined) return 'never';
   const status = isRecord(object.status) ? object.status : {};

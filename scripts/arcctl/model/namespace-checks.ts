@@ -15,7 +15,7 @@ import {
 import type { Kind } from '#shared/kubernetes/client';
 import type { Cluster } from '../core/session.ts';
 import { type Check, isStandalone } from './cluster-checks.ts';
-import { bad, conditionFinding, type Finding, good, unknown, warn } from './findings.ts';
+import { conditionFinding, type Finding, failed, passed, undecided, warning } from './findings.ts';
 import { tenantObjects } from './tenant.ts';
 
 const roleBindings: Kind = {
@@ -42,22 +42,23 @@ export const namespaceChecks: readonly Check[] = [
 
 async function checkNamespace({ api, namespace }: Cluster, signal: AbortSignal): Promise<Finding[]> {
   const found = await api.get(namespaces, { name: namespace }, signal);
-  if (found) return [good('namespace', `${namespace} exists`)];
-  return [bad('namespace', `there is no namespace ${namespace}`, `kubectl create namespace ${namespace}`)];
+  if (found) return [passed('namespace', `${namespace} exists`)];
+  return [failed('namespace', `there is no namespace ${namespace}`, `kubectl create namespace ${namespace}`)];
 }
 
 async function checkTenant(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
   const { api, namespace } = cluster;
   // The standalone serves RoleBindings, but its functions need none.
-  if (await isStandalone(cluster, signal)) return [good('tenant', 'the standalone works in every namespace')];
+  if (await isStandalone(cluster, signal))
+    return [passed('tenant', 'the standalone works in every namespace')];
   try {
     const { items } = await api.list(roleBindings, { namespace }, signal);
     const there = new Set(items.map(({ metadata }) => metadata.name));
     const wanted = (await tenantObjects(namespace)).filter(({ kind }) => kind === 'RoleBinding');
     const missing = wanted.map(({ metadata }) => metadata.name).filter((name) => !there.has(name));
-    if (missing.length === 0) return [good('tenant', `${namespace} is a tenant of ARC`)];
+    if (missing.length === 0) return [passed('tenant', `${namespace} is a tenant of ARC`)];
     return [
-      warn(
+      warning(
         'tenant',
         `${namespace} is not a tenant of ARC: RoleBinding ${missing.join(', ')} is missing, unless components/cluster-wide-rights is installed`,
         `arcctl tenant add ${namespace}`,
@@ -97,9 +98,9 @@ async function checkRights({ api, namespace }: Cluster, signal: AbortSignal): Pr
     if (!isRecord(answer.status) || answer.status.allowed !== true)
       refused.push(`${verb} ${resource}${subresource === '' ? '' : `/${subresource}`}`);
   }
-  if (refused.length === 0) return [good('rights', `you may create and manage Orders in ${namespace}`)];
+  if (refused.length === 0) return [passed('rights', `you may create and manage Orders in ${namespace}`)];
   return [
-    warn(
+    warning(
       'rights',
       `you may not ${refused.join(', ')}`,
       `kubectl create rolebinding arc-user -n ${namespace} --clusterrole=arc-user --user=NAME`,
@@ -113,9 +114,9 @@ async function checkTypes({ api, namespace }: Cluster, signal: AbortSignal): Pro
     api.list(clusterArtifactTypes, {}, signal),
   ]);
   const names = [...own.items, ...shared.items].map(({ metadata }) => metadata.name);
-  if (names.length > 0) return [good('types', [...new Set(names)].join(', '))];
+  if (names.length > 0) return [passed('types', [...new Set(names)].join(', '))];
   return [
-    bad(
+    failed(
       'types',
       'there is no ArtifactType',
       'kubectl apply -f knative/base/artifact-types/oci.yaml -f knative/workflow-templates/oci-image.yaml',
@@ -129,7 +130,8 @@ const unprobeable: readonly (string | undefined)[] = ['UnsupportedScheme', 'NotP
 async function checkEndpoints(cluster: Cluster, signal: AbortSignal): Promise<Finding[]> {
   const { api, namespace } = cluster;
   const { items } = await api.list(endpoints, { namespace }, signal);
-  if (items.length === 0) return [warn('Endpoints', `namespace ${namespace} has none`, 'see docs/orders.md')];
+  if (items.length === 0)
+    return [warning('Endpoints', `namespace ${namespace} has none`, 'see docs/orders.md')];
   const areProbed = await probesAreOn(cluster, signal);
   const findings = items.map((endpoint) => {
     const { name } = endpoint.metadata;
@@ -137,22 +139,22 @@ async function checkEndpoints(cluster: Cluster, signal: AbortSignal): Promise<Fi
     const conditions = endpoint.status?.conditions ?? [];
     const ready = conditions.find(({ type }) => type === 'Ready');
     if (!areProbed)
-      return unknown(
+      return undecided(
         check,
         'probes are disabled (features.probes): the first transfer shows whether it works',
       );
     if (ready === undefined || isUnprobed(endpoint))
-      return warn(
+      return warning(
         check,
         'not probed yet: wait until it is Ready',
         cluster.hint(`wait endpoint/${name} --for condition=Ready`),
       );
     if (unprobeable.includes(ready.reason) && ready.status === 'Unknown')
-      return unknown(check, `${ready.message}: the first transfer shows whether it works`);
+      return undecided(check, `${ready.message}: the first transfer shows whether it works`);
     return conditionFinding(check, conditions, 'Ready', `kubectl describe aep ${name} -n ${namespace}`);
   });
   const wrong = findings.filter(({ state }) => state !== 'ok');
-  return wrong.length > 0 ? wrong : [good('Endpoints', `${items.length} ready`)];
+  return wrong.length > 0 ? wrong : [passed('Endpoints', `${items.length} ready`)];
 }
 
 /** False if the operator's settings disable probes; true if the user may not read the settings. */

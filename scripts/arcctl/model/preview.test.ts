@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ArtifactWorkflow, type Order, planOrder } from '#shared/domain';
 import { endpoint, ociType, order } from '../../../shared/domain/testing/objects.ts';
-import { placesOf, previewOf, withSharers } from './preview.ts';
+import { addSharedTargets, newTargets, previewOf } from './preview.ts';
 
 const inputs = {
   endpoints: [endpoint('source'), endpoint('destination'), endpoint('push', { usage: 'PushOnly' })],
@@ -44,12 +44,10 @@ describe('another Order that writes to the same place', () => {
     ) as [Order, Order];
     const outcomes = previewOf(second, planOrder(second, inputs), []);
     const others = made(first, { a: { phase: 'Succeeded' } });
-    expect(placesOf(outcomes)).toEqual([others[0]?.metadata.labels?.['arc.opendefense.cloud/target']]);
-    const [shared] = withSharers(second, outcomes, others);
-    expect(shared?.message).toBe(
-      'new; Order "first" has the same target: each overwrites the other',
-    );
-    expect(withSharers(first, previewOf(first, planOrder(first, inputs), []), others)[0]?.message).toBe(
+    expect(newTargets(outcomes)).toEqual([others[0]?.metadata.labels?.['arc.opendefense.cloud/target']]);
+    const [shared] = addSharedTargets(second, outcomes, others);
+    expect(shared?.message).toBe('new; Order "first" has the same target: each overwrites the other');
+    expect(addSharedTargets(first, previewOf(first, planOrder(first, inputs), []), others)[0]?.message).toBe(
       'new',
     );
   });

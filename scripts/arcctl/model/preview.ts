@@ -33,16 +33,16 @@ export function previewOf(order: Order, plan: OrderPlan, existing: readonly Arti
   const versions = currentVersions(order, plan, existing);
   const kept = new Set(versions.flatMap((each) => each.versions));
   const gone = [...stop, ...remove].filter((workflow) => !kept.has(workflow));
-  return [...versions.map((each) => outcomeOf(order, each, made)), ...gone.map(removed)];
+  return [...versions.map((each) => outcomeOf(order, each, made)), ...gone.map(removedOutcome)];
 }
 
 /** Returns the labels of the targets that an Order would newly write to. */
-export function placesOf(outcomes: readonly Outcome[]): string[] {
-  return [...new Set(outcomes.map(placeOf).filter((place) => place !== undefined))];
+export function newTargets(outcomes: readonly Outcome[]): string[] {
+  return [...new Set(outcomes.map(targetLabelOf).filter((place) => place !== undefined))];
 }
 
 /** Adds to the outcomes the other Orders whose ArtifactWorkflows, among `others`, have the same target. */
-export function withSharers(
+export function addSharedTargets(
   order: Order,
   outcomes: readonly Outcome[],
   others: readonly ArtifactWorkflow[],
@@ -50,7 +50,7 @@ export function withSharers(
   const inForce = others.filter(({ metadata }) => metadata.labels?.[labels.superseded] === undefined);
   const byPlace = Map.groupBy(inForce, ({ metadata }) => metadata.labels?.[labels.target]);
   return outcomes.map((outcome) => {
-    const place = placeOf(outcome);
+    const place = targetLabelOf(outcome);
     const names = (place === undefined ? [] : (byPlace.get(place) ?? []))
       .map((workflow) => ownerOfKind(workflow, 'Order')?.name)
       .filter((name) => name !== undefined && name !== order.metadata.name);
@@ -61,7 +61,7 @@ export function withSharers(
   });
 }
 
-function placeOf({ workflow }: Outcome): string | undefined {
+function targetLabelOf({ workflow }: Outcome): string | undefined {
   return workflow?.metadata.labels?.[labels.target];
 }
 
@@ -75,7 +75,7 @@ function outcomeOf(
   const common = { artifact: artifact.name ?? `#${artifact.index}`, type, reason: '' };
   if (artifact.cancel === true) return { ...common, action: 'cancel', message: 'cancelled' };
   if (artifact.state === 'held') return { ...common, ...heldOutcome(artifact.hold, workflow) };
-  if (workflow || recorded) return { ...common, ...presentOutcome(current) };
+  if (workflow || recorded) return { ...common, ...currentOutcome(current) };
   const wanted = made.get(artifact.workflow.metadata.name) ?? artifact.workflow;
   const cause = wanted.metadata.annotations?.[annotations.cause];
   const message = cause ?? (current.versions.length > 0 ? 'runs again' : 'new');
@@ -93,7 +93,7 @@ function heldOutcome(
 }
 
 /** Returns the outcome of an artifact whose current version exists or is recorded as ended. */
-function presentOutcome({ workflow, recorded }: CurrentVersion): Part {
+function currentOutcome({ workflow, recorded }: CurrentVersion): Part {
   const phase = workflow ? phaseOf(workflow) : (recorded?.phase ?? '');
   if (phase === 'Succeeded') {
     const digest = workflow?.status?.results?.digest ?? recorded?.digest;
@@ -103,7 +103,7 @@ function presentOutcome({ workflow, recorded }: CurrentVersion): Part {
   return { action: 'keep', message: `${phase}, unchanged: retry runs it again` };
 }
 
-function removed({ metadata, spec }: ArtifactWorkflow): Outcome {
+function removedOutcome({ metadata, spec }: ArtifactWorkflow): Outcome {
   const artifact = spec.artifact?.name ?? metadata.name;
   return { artifact, type: spec.type ?? '', action: 'remove', reason: '', message: 'no longer in the Order' };
 }

@@ -14,7 +14,7 @@ import {
 } from '#shared/domain';
 import type { Io } from '../core/io.ts';
 import type { Cluster } from '../core/session.ts';
-import { type Outcome, placesOf, previewOf, withSharers } from './preview.ts';
+import { addSharedTargets, newTargets, type Outcome, previewOf } from './preview.ts';
 
 /** Reads the inputs of a preview: the plan of an Order, its Endpoints, and other Orders with the same targets. */
 export async function readPreview(
@@ -29,7 +29,7 @@ export async function readPreview(
     readOperatorSettings(io, api),
   ]);
   const plan = planOrder(order, inputs, settings);
-  const outcomes = await withOthers(io, api, order, previewOf(order, plan, children.items));
+  const outcomes = await addOtherOrders(io, api, order, previewOf(order, plan, children.items));
   return { outcomes, endpoints: inputs.endpoints };
 }
 
@@ -37,16 +37,16 @@ export async function readPreview(
 const placesAtOnce = 100;
 
 /** Adds the other Orders of the namespace with the same targets. */
-async function withOthers(io: Io, api: Cluster['api'], order: Order, outcomes: readonly Outcome[]) {
+async function addOtherOrders(io: Io, api: Cluster['api'], order: Order, outcomes: readonly Outcome[]) {
   const { namespace = 'default' } = order.metadata;
   const others: ArtifactWorkflow[] = [];
-  const places = placesOf(outcomes);
+  const places = newTargets(outcomes);
   for (let begin = 0; begin < places.length; begin += placesAtOnce) {
     const some = places.slice(begin, begin + placesAtOnce).join(',');
     const selection = { namespace, labelSelector: `${labels.target} in (${some})` };
     others.push(...(await api.list(artifactWorkflows, selection, io.signal)).items);
   }
-  return withSharers(order, outcomes, others);
+  return addSharedTargets(order, outcomes, others);
 }
 
 /** Reads the operator's settings, which affect plans. Without permission, the plan is made without them, with a note. */

@@ -11,7 +11,7 @@ export function standingOf(order: Order, wasOpen = false): Standing {
   const { metadata, status = {} } = order;
   const { phase } = status;
   if (!hasEnd(order) || status.observedGeneration !== metadata.generation) return 'open';
-  if (isAwaited(order, wasOpen)) return 'open';
+  if (isPending(order, wasOpen)) return 'open';
   return phase === 'Succeeded' ? 'succeeded' : 'ended badly';
 }
 
@@ -21,12 +21,12 @@ export function hasEnd({ status }: Pick<Order, 'status'>): boolean {
 }
 
 /** The Orders that were observed unfinished. */
-export interface Openings {
+export interface UnfinishedOrders {
   see(order: Order): void;
   has(order: Order): boolean;
 }
 
-export function createOpenings(): Openings {
+export function trackUnfinishedOrders(): UnfinishedOrders {
   const uids = new Set<string | undefined>();
   return {
     see(order) {
@@ -36,7 +36,7 @@ export function createOpenings(): Openings {
   };
 }
 
-function isAwaited(order: Order, wasOpen: boolean): boolean {
+function isPending(order: Order, wasOpen: boolean): boolean {
   const { metadata, status = {} } = order;
   if (isForceOwed(order)) return true;
   const retryAt = Number(metadata.annotations?.[annotations.retryAt] ?? 0) * 1000;

@@ -38,22 +38,23 @@ export async function transferBytes(
   try {
     const job: Job = {
       artifact: { type: workflow.spec.type ?? '', spec: workflow.spec.artifact?.spec ?? {} },
-      source: await endOf(source, env),
-      destination: await endOf(destination, env),
+      source: await jobEnd(source, env),
+      destination: await jobEnd(destination, env),
     };
     const options = { signal, workDir: os.tmpdir(), proxyEnv: env, retry: { attempts: 1 } };
-    return await compared(job, options);
+    return await compareEnds(job, options);
   } catch (caught) {
     if (outer.aborted) throw caught;
-    return { state: 'unknown', why: whyNot(caught) };
+    return { state: 'unknown', why: failureReason(caught) };
   }
 }
 
 /** Compares both ends of a job, like `moveJob`. Rejects with a TransferError. */
-async function compared(job: Job, options: CopyOptions): Promise<Bytes> {
+async function compareEnds(job: Job, options: CopyOptions): Promise<Bytes> {
   if ([job.source, job.destination].some(({ type }) => type === 'bundle'))
     return { state: 'unknown', why: 'the size of a bundle is only known after the export' };
-  if (isFolderJob(job)) return { state: 'unknown', why: 'the files of a folder are only known during the transfer' };
+  if (isFolderJob(job))
+    return { state: 'unknown', why: 'the files of a folder are only known during the transfer' };
   if (isFileJob(job)) {
     const { size, there } = await planFile(options, (opening) => openFileEnds(job, opening));
     if (size === undefined) return { state: 'unknown', why: 'its server does not report the size' };
@@ -73,14 +74,14 @@ async function compared(job: Job, options: CopyOptions): Promise<Bytes> {
   return { state: 'known', toSend: missing.bytes, total: bytes };
 }
 
-function whyNot(caught: unknown): string {
+function failureReason(caught: unknown): string {
   const isShut = caught instanceof TransferError && ['auth', 'denied'].includes(caught.reason);
   // The original message is meant for the owner of the Endpoint.
   if (isShut) return 'a registry rejected your credentials: log in with docker login';
   return caught instanceof Error ? caught.message : String(caught);
 }
 
-async function endOf({ metadata, spec }: Endpoint, env: Env): Promise<Job['source']> {
+async function jobEnd({ metadata, spec }: Endpoint, env: Env): Promise<Job['source']> {
   const { type, remoteURL, tls = {}, tokenHosts, redirectHosts } = spec;
   const { insecureSkipVerify, plainHTTP } = tls;
   const { host } = resolveAddress(remoteURL, 'any', plainHTTP === undefined ? {} : { plainHTTP });

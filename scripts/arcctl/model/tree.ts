@@ -139,7 +139,7 @@ export function treeOf({ order, artifactWorkflows, runs = [], pods = [] }: TreeI
 }
 
 /** Joins reason and message; empty if there are none. */
-export function whyOf({ reason, message }: { reason: string; message: string }): string {
+export function reasonText({ reason, message }: { reason: string; message: string }): string {
   return [reason, message].filter((text) => text !== '').join(': ');
 }
 
@@ -159,7 +159,7 @@ function artifactNode(
     destination,
     phase: entry?.phase ?? 'Pending',
     reason: entry?.reason ?? '',
-    message: entry?.message ?? (entry ? '' : unreported(order)),
+    message: entry?.message ?? (entry ? '' : missingEntryText(order)),
     since: entry?.since ?? '',
     // The Order's status lags behind that of its ArtifactWorkflow, at intervals that grow with its size.
     progress: current?.progress || (entry?.progress ?? ''),
@@ -170,7 +170,7 @@ function artifactNode(
 }
 
 /** Describes an artifact without an entry: not observed yet, or a duplicate of another artifact, which has the entry of both. */
-function unreported({ metadata, status }: Order): string {
+function missingEntryText({ metadata, status }: Order): string {
   const isSeen =
     status?.observedGeneration === metadata.generation && status?.artifactWorkflows !== undefined;
   return isSeen ? 'identical to another artifact of this Order: copied once' : '';

@@ -14,10 +14,10 @@ export function inputsOf({ spec }: ArtifactWorkflow): object {
   const { type, srcRef, dstRef, cron, artifact, workflowTemplateRef, policies } = spec;
   const side = (ref: typeof srcRef) =>
     ref && { endpoint: ref.name, generation: ref.generation, credentials: ref.secretGeneration };
-  return dropAbsent({
+  return omitUndefined({
     type,
-    source: side(srcRef) && dropAbsent(side(srcRef) ?? {}),
-    destination: side(dstRef) && dropAbsent(side(dstRef) ?? {}),
+    source: side(srcRef) && omitUndefined(side(srcRef) ?? {}),
+    destination: side(dstRef) && omitUndefined(side(dstRef) ?? {}),
     cron,
     spec: artifact?.spec,
     template: workflowTemplateRef.name,
@@ -29,7 +29,7 @@ export function inputsOf({ spec }: ArtifactWorkflow): object {
  * Returns the artifacts of an Order with one set back to the inputs of an earlier version. The version's spec includes the `parameters` of its
  * type, which are omitted, because the Order does not set them. Throws Conflict if the Order no longer lists the artifact.
  */
-export function rolledBack(
+export function withVersionRestored(
   order: Order,
   index: number,
   version: ArtifactWorkflow,
@@ -58,6 +58,6 @@ export function rolledBack(
   return artifacts.map((each, at) => (at === index ? changed : each));
 }
 
-function dropAbsent(object: object): object {
+function omitUndefined(object: object): object {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }

@@ -16,7 +16,7 @@ interface Streams {
  * Runs a program in a container of ARC's namespace with kubectl, which supports every authentication method, and connects its streams. The
  * program's stderr is shown. Rejects with a Failure if it fails.
  */
-export async function execute(
+export async function execInPod(
   io: Io,
   options: GlobalOptions,
   { target, container }: { target: string; container: string },

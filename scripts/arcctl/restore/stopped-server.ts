@@ -41,7 +41,7 @@ const restorer = { namespace: conduitNamespace, name: 'restore' };
 const before = 'arc.opendefense.cloud/replicas-before-restore';
 
 /** Timeouts for changes by the cluster. */
-const patienceMs = 180_000;
+const timeoutMs = 180_000;
 
 /** Stops every api-server. While none responds, the garbage collector cannot look up owners of Workflows and deletes none. */
 export async function stopServer({ api }: Cluster, signal: AbortSignal): Promise<void> {
@@ -55,7 +55,7 @@ export async function stopServer({ api }: Cluster, signal: AbortSignal): Promise
   const patch = { spec: { replicas: 0 }, metadata: { annotations: { [before]: String(replicas) } } };
   if (replicas > 0) await api.mergePatch(deployments, server, patch, {}, signal);
   const labelSelector = `app.kubernetes.io/name=${server.name}`;
-  await until('the pods of api-server to end', signal, async () => {
+  await waitUntil('the pods of api-server to end', signal, async () => {
     const { items } = await api.list(allPods, { namespace: conduitNamespace, labelSelector }, signal);
     return items.length === 0;
   });
@@ -67,7 +67,7 @@ export async function startServer({ api }: Cluster, signal: AbortSignal): Promis
   const replicas = Number(found?.metadata.annotations?.[before] ?? 2);
   const patch = { spec: { replicas }, metadata: { annotations: { [before]: null } } };
   await api.mergePatch(deployments, server, patch, {}, signal);
-  await until('api-server to be ready', signal, async () => {
+  await waitUntil('api-server to be ready', signal, async () => {
     const now = await api.get(deployments, server, signal);
     return (now?.status?.readyReplicas ?? 0) > 0;
   });
@@ -77,16 +77,20 @@ export async function startServer({ api }: Cluster, signal: AbortSignal): Promis
  * Runs an idle pod with the image, certificates and settings of api-server or, with `stored`, of the backup CronJob. Resolves with its
  * container once it runs; `remove` deletes it.
  */
-export async function startRestorer(cluster: Cluster, stored: boolean, signal: AbortSignal) {
+export async function startRestorePod(cluster: Cluster, stored: boolean, signal: AbortSignal) {
   const { api } = cluster;
   const template = await templateOf(cluster, stored, signal);
   const [container] = template.spec.containers;
   if (!container) throw new Failure(exitCodes.no, 'the pod template has no container');
   const remove = () => api.delete(allPods, restorer, {}, AbortSignal.timeout(30_000));
   await remove();
-  await until('an earlier restore to end', signal, async () => !(await api.get(allPods, restorer, signal)));
+  await waitUntil(
+    'an earlier restore to end',
+    signal,
+    async () => !(await api.get(allPods, restorer, signal)),
+  );
   await api.create(allPods, restorerPod(template, container), signal);
-  await until('the restore pod to run', signal, async () => {
+  await waitUntil('the restore pod to run', signal, async () => {
     const pod = await api.get(allPods, restorer, signal);
     return pod?.status?.containerStatuses?.some(({ ready }) => ready) === true;
   });
@@ -128,13 +132,13 @@ function restorerPod({ spec }: Template, container: Template['spec']['containers
   };
 }
 
-async function until(what: string, signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + patienceMs;
+async function waitUntil(what: string, signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + timeoutMs;
   while (!(await isSo())) {
     if (performance.now() > end)
       throw new Failure(
         exitCodes.timeout,
-        `timed out after ${patienceMs / 1000} s waiting for ${what}; run the same command again`,
+        `timed out after ${timeoutMs / 1000} s waiting for ${what}; run the same command again`,
       );
     await pause(500, signal);
   }

@@ -5,13 +5,13 @@ import { artifactWorkflows, childSelector, orders } from '#shared/domain';
 import type { Kind } from '#shared/kubernetes/client';
 import { exitCodes, Failure, usage } from '../../core/failure.ts';
 import type { Io } from '../../core/io.ts';
-import { allOption, collected, outputOption, selectorOption, yesOption } from '../../core/options.ts';
+import { allOption, collectValues, outputOption, selectorOption, yesOption } from '../../core/options.ts';
 import { type OrderAction, orderActions } from '../../core/order-actions.ts';
 import { type Format, formatOf, printValue } from '../../core/print.ts';
-import { fullName, parseAsked } from '../../core/resources.ts';
+import { fullName, parseSelection } from '../../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../../core/session.ts';
 import { readOrder } from '../../model/read-tree.ts';
-import { treeOf, whyOf } from '../../model/tree.ts';
+import { reasonText, treeOf } from '../../model/tree.ts';
 
 /** Maximum total time that one command spends on waits requested by the API (429). */
 const mostWaitMs = 10 * 60_000;
@@ -42,11 +42,7 @@ function commandOf(io: Io, action: OrderAction): Command {
     .addOption(outputOption(['json', 'yaml', 'name']));
   if (action.asksForAll) command.addOption(yesOption());
   if (action.kinds.includes(artifactWorkflows))
-    command.option(
-      '--artifact <name>',
-      'only this artifact of the Order; repeatable',
-      collected,
-    );
+    command.option('--artifact <name>', 'only this artifact of the Order; repeatable', collectValues);
   return command.action(async (names: string[], options: ActionOptions, self: Command) => {
     const format = formatOf(options.output);
     const mustAsk = action.asksForAll && options.all === true && options.yes !== true;
@@ -90,7 +86,7 @@ async function targetsOf(
   }
   if (selector !== undefined || all === true) throw usage('names, -l and --all exclude each other');
   const { kind, names } = words.some((word) => word.includes('/'))
-    ? parseAsked(words)
+    ? parseSelection(words)
     : { kind: orders, names: words };
   if (!kinds.includes(kind))
     throw usage(`${verb} supports only ${kinds.map((each) => each.plural).join(' and ')}`);
@@ -112,7 +108,7 @@ async function targetsOf(
       );
     const current = found.versions.find(({ inForce }) => inForce);
     if (current) return { kind: artifactWorkflows, name: current.name };
-    const why = whyOf(found);
+    const why = reasonText(found);
     throw new Failure(
       exitCodes.no,
       `artifact ${wanted} has no ArtifactWorkflow: it is ${found.phase}${why && ` (${why})`}`,
@@ -133,7 +129,7 @@ async function actOnAll(
   // One by one: when the API rejects one, those before it have been printed.
   for (const [at, { kind, name }] of targets.entries()) {
     const act = () => action.act(cluster, kind, { namespace: cluster.namespace, name }, io.signal);
-    const answer = await actPatiently(io, act, targets.slice(at), patience);
+    const answer = await actWithRetries(io, act, targets.slice(at), patience);
     answers.push(answer);
     const unneeded = action.unneeded?.(answer);
     if (unneeded === undefined) done.push({ kind, name });
@@ -152,7 +148,7 @@ async function actOnAll(
 }
 
 /** Acts on the first target of `left`, and retries after the delay of a 429, while the retry budget `patience` allows. */
-async function actPatiently(
+async function actWithRetries(
   io: Io,
   act: () => Promise<unknown>,
   left: readonly Target[],

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { KubeObject } from '#shared/base/meta';
 import { type Order, orders } from '#shared/domain';
 import { applyObject } from '../../core/apply-object.ts';
-import { dryRunAll, type Given, isOrder, writeOrder } from '../../core/dry-run.ts';
+import { dryRunAll, isOrder, type OrderFile, writeOrder } from '../../core/dry-run.ts';
 import { exitCodes, Failure, usage } from '../../core/failure.ts';
 import type { Io } from '../../core/io.ts';
 import { readManifests } from '../../core/manifests.ts';
@@ -43,7 +43,7 @@ async function apply(
   objects: readonly { file: string; object: KubeObject }[],
   dryRun: boolean,
 ): Promise<Order[]> {
-  const given = objects.flatMap(({ file, object }): Given[] =>
+  const given = objects.flatMap(({ file, object }): OrderFile[] =>
     isOrder(object) ? [{ file, order: object }] : [],
   );
   const others = objects.flatMap(({ object }) => (isOrder(object) ? [] : [object]));

@@ -4,7 +4,7 @@ import { artifactWorkflows, childSelector, endpoints, endpointsUsed, orders } fr
 import { exitCodes, Failure, usage } from '../../core/failure.ts';
 import { createFollower } from '../../core/follower.ts';
 import type { Io } from '../../core/io.ts';
-import { type Asked, fullName, parseOrdersOr } from '../../core/resources.ts';
+import { fullName, type ObjectSelection, parseOrdersOrSelection } from '../../core/resources.ts';
 import { type Cluster, connect, durationOf, globalOptions } from '../../core/session.ts';
 import { hasEnd } from '../../model/standing.ts';
 
@@ -17,14 +17,16 @@ interface DeleteOptions {
 /** `arcctl delete`: prints the effect on dependents, asks for confirmation, and waits until the object is gone. */
 export function deleteCommand(io: Io): Command {
   return new Command('delete')
-    .description('Delete Orders or other objects: print the effect, ask for confirmation, and wait until they are gone')
+    .description(
+      'Delete Orders or other objects: print the effect, ask for confirmation, and wait until they are gone',
+    )
     .argument('<names...>', 'names of Orders, KIND NAME..., or KIND/NAME...')
     .option('--yes', 'do not ask for confirmation')
     .option('--no-wait', 'do not wait until they are gone')
     .option('--timeout <duration>', 'how long to wait', '5m')
     .action(async (words: string[], options: DeleteOptions, command: Command) => {
       const timeoutMs = durationOf(options.timeout, '--timeout');
-      const asked = parseOrdersOr(words);
+      const asked = parseOrdersOrSelection(words);
       if (asked.names.length === 0) throw usage(`no ${asked.kind.plural} given: name them`);
       const cluster = await connect(io, globalOptions(command));
       await remove(io, cluster, asked, { ...options, timeoutMs });
@@ -34,7 +36,7 @@ export function deleteCommand(io: Io): Command {
 async function remove(
   io: Io,
   cluster: Cluster,
-  { kind, names }: Asked,
+  { kind, names }: ObjectSelection,
   { yes, wait, timeoutMs }: DeleteOptions & { timeoutMs: number },
 ): Promise<void> {
   const { api } = cluster;
@@ -55,12 +57,16 @@ async function remove(
     if (!/^\s*y(es)?\s*$/i.test(answer)) throw new Failure(exitCodes.no, 'cancelled: nothing was deleted');
   }
   for (const name of names) await api.delete(kind, { ...place, name }, {}, io.signal);
-  if (wait) await untilGone(io, cluster, { kind, names }, timeoutMs);
+  if (wait) await waitUntilDeleted(io, cluster, { kind, names }, timeoutMs);
   for (const name of names) io.line(`${fullName(kind, name)} deleted`);
 }
 
 /** Describes the effect of a deletion on dependents; empty if there is none. */
-async function effectOf(io: Io, { api, namespace }: Cluster, { kind, names }: Asked): Promise<string> {
+async function effectOf(
+  io: Io,
+  { api, namespace }: Cluster,
+  { kind, names }: ObjectSelection,
+): Promise<string> {
   const [name = ''] = names;
   if (kind === orders) {
     const order = await api.get(orders, { namespace, name }, io.signal);
@@ -70,7 +76,8 @@ async function effectOf(io: Io, { api, namespace }: Cluster, { kind, names }: As
     const running = order.status?.counts?.running ?? 0;
     const stopped =
       running > 0 ? `${running} running ${running === 1 ? 'transfer is' : 'transfers are'} stopped, ` : '';
-    const own = items.length === 1 ? '1 ArtifactWorkflow is deleted' : `${items.length} ArtifactWorkflows are deleted`;
+    const own =
+      items.length === 1 ? '1 ArtifactWorkflow is deleted' : `${items.length} ArtifactWorkflows are deleted`;
     return `${stopped}${own} with it; copied content stays at its destination`;
   }
   if (kind !== endpoints) return '';
@@ -82,7 +89,12 @@ async function effectOf(io: Io, { api, namespace }: Cluster, { kind, names }: As
   return `used by ${users.length} Orders${waiting}`;
 }
 
-async function untilGone(io: Io, cluster: Cluster, { kind, names }: Asked, timeoutMs: number): Promise<void> {
+async function waitUntilDeleted(
+  io: Io,
+  cluster: Cluster,
+  { kind, names }: ObjectSelection,
+  timeoutMs: number,
+): Promise<void> {
   await using follower = createFollower(cluster.api, io.signal, io.note);
   const [name = ''] = names;
   const seen = follower.follow(kind, {

@@ -5,7 +5,7 @@ import type { Order } from '#shared/domain';
 import { dryRunAll, ordersIn } from '../../core/dry-run.ts';
 import { exitCodes, Failure } from '../../core/failure.ts';
 import type { Io } from '../../core/io.ts';
-import { ownPart } from '../../core/manifests.ts';
+import { userWrittenPart } from '../../core/manifests.ts';
 import { filenameOption } from '../../core/options.ts';
 import { connect, globalOptions } from '../../core/session.ts';
 
@@ -25,7 +25,7 @@ export function diffCommand(io: Io): Command {
       const cluster = await connect(io, globalOptions(command));
       const [{ createTwoFilesPatch }, { stringify }] = await Promise.all([import('diff'), import('yaml')]);
       const shown = (order: Order | undefined) =>
-        order === undefined ? '' : stringify(ownPart(order), { lineWidth: 0, sortMapEntries: byKey });
+        order === undefined ? '' : stringify(userWrittenPart(order), { lineWidth: 0, sortMapEntries: byKey });
       let isDifferent = false;
       for (const { file, live, next } of await dryRunAll(io, cluster, given)) {
         const [before, after] = [shown(live), shown(next)];

@@ -14,13 +14,13 @@ import {
 import { objectPath, query } from '#shared/kubernetes/client';
 import { exitCodes, Failure, usage } from '../../core/failure.ts';
 import type { Io } from '../../core/io.ts';
-import { collected, outputOption } from '../../core/options.ts';
+import { collectValues, outputOption } from '../../core/options.ts';
 import { formatOf, printTable, printValue } from '../../core/print.ts';
 import { fullName, orderName } from '../../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../../core/session.ts';
 import { readOrder } from '../../model/read-tree.ts';
 import { type ArtifactNode, treeOf } from '../../model/tree.ts';
-import { inputsOf, rolledBack } from '../../model/versions.ts';
+import { inputsOf, withVersionRestored } from '../../model/versions.ts';
 
 interface HistoryOptions {
   artifact?: string[];
@@ -32,7 +32,7 @@ export function historyCommand(io: Io): Command {
   return new Command('history')
     .description('Show the versions of the artifacts of an Order with their inputs')
     .argument('<order>', 'the name of an Order')
-    .option('--artifact <name>', 'only this artifact; repeatable', collected)
+    .option('--artifact <name>', 'only this artifact; repeatable', collectValues)
     .addOption(outputOption(['json', 'yaml']))
     .action(async (word: string, { artifact: wanted, output }: HistoryOptions, command: Command) => {
       const format = formatOf(output);
@@ -78,10 +78,10 @@ export function rollbackCommand(io: Io): Command {
       const cluster = await connect(io, globalOptions(command));
       const name = orderName(word);
       const { order, artifacts, children } = await read(io, cluster, name);
-      const artifact = chosen(name, artifacts, options.artifact);
+      const artifact = selectedArtifact(name, artifacts, options.artifact);
       const version = versionOf(artifact, children, options.to, cluster.hint(`history ${name}`));
       const parameters = await parametersOf(io, cluster, version.spec.type ?? artifact.type);
-      const changed = rolledBack(order, artifact.index, version, parameters);
+      const changed = withVersionRestored(order, artifact.index, version, parameters);
       const { transport } = cluster;
       const key = { namespace: cluster.namespace, name };
       const body = { ...order, spec: { ...order.spec, artifacts: changed } };
@@ -119,12 +119,18 @@ function detailsOf(child: ArtifactWorkflow) {
   };
 }
 
-function chosen(order: string, artifacts: readonly ArtifactNode[], wanted: string | undefined): ArtifactNode {
+function selectedArtifact(
+  order: string,
+  artifacts: readonly ArtifactNode[],
+  wanted: string | undefined,
+): ArtifactNode {
   const [first] = artifacts;
   const found = wanted === undefined ? first : artifacts.find(({ name }) => name === wanted);
   if (!found) throw noArtifact(order, wanted ?? '', artifacts);
   if (wanted === undefined && artifacts.length > 1)
-    throw usage(`several artifacts: choose one with --artifact: ${artifacts.map(({ name }) => name).join(', ')}`);
+    throw usage(
+      `several artifacts: choose one with --artifact: ${artifacts.map(({ name }) => name).join(', ')}`,
+    );
   return found;
 }
 

@@ -11,7 +11,7 @@ import {
 } from '#shared/domain';
 import { exitCodes, Failure } from '../../core/failure.ts';
 import type { Io } from '../../core/io.ts';
-import { collected } from '../../core/options.ts';
+import { collectValues } from '../../core/options.ts';
 import { fullName, orderName } from '../../core/resources.ts';
 import { connect, globalOptions } from '../../core/session.ts';
 import { readOrder } from '../../model/read-tree.ts';
@@ -26,7 +26,7 @@ export function runCommand(io: Io): Command {
   return new Command('run')
     .description('Start a run of the schedules of an Order now, in addition to the scheduled ones')
     .argument('<order>', 'the name of an Order')
-    .option('--artifact <name>', 'only this artifact; repeatable', collected)
+    .option('--artifact <name>', 'only this artifact; repeatable', collectValues)
     .action(async (word: string, options: RunOptions, command: Command) => {
       const cluster = await connect(io, globalOptions(command));
       const { api, namespace } = cluster;

@@ -4,9 +4,9 @@ import { type Endpoint, endpoints, endpointsUsed, events, type KubeEvent, orders
 import type { Kind } from '#shared/kubernetes/client';
 import { exitCodes, Failure, usage } from '../../core/failure.ts';
 import type { Io } from '../../core/io.ts';
-import { paged } from '../../core/pager.ts';
+import { printPaged } from '../../core/pager.ts';
 import { printTable, printValue } from '../../core/print.ts';
-import { type Asked, parseOrdersOr } from '../../core/resources.ts';
+import { type ObjectSelection, parseOrdersOrSelection } from '../../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../../core/session.ts';
 import { shippedText } from '../../core/shipped.ts';
 import { readOrder, readTree, type Unread } from '../../model/read-tree.ts';
@@ -17,15 +17,13 @@ import { firstLine, treeRows } from '../../model/tree-rows.ts';
 /** `arcctl describe`: shows the state of an object, its Events, and a remedy for each reason on one page. */
 export function describeCommand(io: Io): Command {
   return new Command('describe')
-    .description(
-      'Show an Order, or another object, with its tree, its Events and a remedy for each reason',
-    )
+    .description('Show an Order, or another object, with its tree, its Events and a remedy for each reason')
     .argument('<names...>', 'names of Orders, KIND NAME..., or KIND/NAME...')
     .action(async (words: string[], _options: object, command: Command) => {
-      const asked = parseOrdersOr(words);
+      const asked = parseOrdersOrSelection(words);
       if (asked.names.length === 0) throw usage(`no ${asked.kind.plural} given: name them`);
       const cluster = await connect(io, globalOptions(command));
-      await paged(io, async (paging) => {
+      await printPaged(io, async (paging) => {
         for (const [index, name] of asked.names.entries()) {
           if (index > 0) paging.line();
           await describe(paging, cluster, asked, name);
@@ -34,7 +32,7 @@ export function describeCommand(io: Io): Command {
     });
 }
 
-async function describe(io: Io, cluster: Cluster, { kind }: Asked, name: string): Promise<void> {
+async function describe(io: Io, cluster: Cluster, { kind }: ObjectSelection, name: string): Promise<void> {
   const { api, namespace } = cluster;
   const reasons = new Set<string>();
   const related = new Set<string | undefined>();
@@ -58,7 +56,7 @@ async function describe(io: Io, cluster: Cluster, { kind }: Asked, name: string)
       );
     await printObject(io, object);
     if (kind === endpoints) await printUsers(io, cluster, name);
-    for (const reason of troubles(object)) reasons.add(reason);
+    for (const reason of problemReasons(object)) reasons.add(reason);
     related.add(`${kind.kind}/${name}`);
   }
   printHelp(io, reasons);
@@ -99,7 +97,7 @@ function reasonsOf({ artifacts }: OrderTree): string[] {
 }
 
 /** Returns the reasons of conditions that indicate a problem. */
-function troubles({ status }: KubeObject & { status?: unknown }): string[] {
+function problemReasons({ status }: KubeObject & { status?: unknown }): string[] {
   const conditions =
     isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : [];
   return conditions
@@ -113,7 +111,7 @@ function printHelp(io: Io, reasons: ReadonlySet<string>): void {
   const all = parseStatusTable(shippedText('docs/status.md'));
   const found = [...reasons]
     .filter((reason) => reason !== '')
-    .flatMap((reason) => mostApt(explanationsOf(all, reason)));
+    .flatMap((reason) => mostSpecific(explanationsOf(all, reason)));
   if (found.length === 0) return;
   io.line();
   for (const { name, meaning, help } of found) {
@@ -123,7 +121,7 @@ function printHelp(io: Io, reasons: ReadonlySet<string>): void {
 }
 
 /** Selects the most specific explanations: several kinds share phase names, and the row about artifacts says most. */
-function mostApt(found: readonly Explanation[]): Explanation[] {
+function mostSpecific(found: readonly Explanation[]): Explanation[] {
   const [first] = [...found.filter(({ what }) => /artifact/i.test(what)), ...found];
   return first ? [first] : [];
 }

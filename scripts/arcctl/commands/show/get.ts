@@ -4,7 +4,7 @@ import { exitCodes, Failure } from '../../core/failure.ts';
 import type { Io } from '../../core/io.ts';
 import { allNamespacesOption, outputOption, selectorOption } from '../../core/options.ts';
 import { formatOf, printTable, printValue } from '../../core/print.ts';
-import { fullName, parseAsked } from '../../core/resources.ts';
+import { fullName, parseSelection } from '../../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../../core/session.ts';
 import { watchRows } from './get-watch.ts';
 import { type Request, readAnswer, shownTable, type Table, tableOf, type Wanted } from './rows.ts';
@@ -33,7 +33,7 @@ export function getCommand(io: Io): Command {
     .option('-w, --watch', 'continue and print changes until Ctrl-C')
     .action(async (kind: string | undefined, names: string[], options: GetOptions, command: Command) => {
       const format = formatOf(options.output);
-      const asked = parseAsked(kind === undefined ? [] : [kind, ...names]);
+      const asked = parseSelection(kind === undefined ? [] : [kind, ...names]);
       const cluster = await connect(io, globalOptions(command));
       const namespace = options.allNamespaces || !asked.kind.namespaced ? undefined : cluster.namespace;
       const request = { ...asked, ...options, namespace, format };

@@ -5,14 +5,14 @@ import { createLineMasker, type Order } from '#shared/domain';
 import { exitCodes, Failure, usage } from '../../core/failure.ts';
 import type { Io } from '../../core/io.ts';
 import { logLines } from '../../core/log-stream.ts';
-import { collected } from '../../core/options.ts';
+import { collectValues } from '../../core/options.ts';
 import { shownPods } from '../../core/pod.ts';
 import { orderName } from '../../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../../core/session.ts';
 import { followRuns, type LogSource } from '../../model/follow-runs.ts';
 import { readOrder, readTree, type Unread } from '../../model/read-tree.ts';
-import { createOpenings, standingOf } from '../../model/standing.ts';
-import { type ArtifactNode, whyOf } from '../../model/tree.ts';
+import { standingOf, trackUnfinishedOrders } from '../../model/standing.ts';
+import { type ArtifactNode, reasonText } from '../../model/tree.ts';
 
 interface LogsOptions {
   artifact?: string[];
@@ -28,7 +28,7 @@ export function logsCommand(io: Io): Command {
       'Print the logs of the workers of an Order; with several artifacts, lines are prefixed with their name',
     )
     .argument('<order>', 'the name of an Order')
-    .option('--artifact <name>', 'only this artifact; repeatable', collected)
+    .option('--artifact <name>', 'only this artifact; repeatable', collectValues)
     .option('-f, --follow', 'continue until the Order has ended')
     .option('-c, --container <name>', 'container of the pods', 'main')
     .option('--tail <lines>', 'only the last lines of each log')
@@ -117,7 +117,7 @@ async function printAll(io: Io, { api }: Cluster, order: Order, { wanted, copy }
 
 /** Reports an artifact without a log: if the pod is gone, its status may have the end of the log. */
 function noteEnd(io: Io, artifact: ArtifactNode, why: string): void {
-  const state = whyOf(artifact);
+  const state = reasonText(artifact);
   io.note(
     `${artifact.name}: no log (${why}); it is ${artifact.phase}${state && `: ${printableLines(state)}`}`,
   );
@@ -130,7 +130,7 @@ function sourcesOf({ name, versions }: ArtifactNode): LogSource[] {
 
 /** Prints each log as soon as its pod has started, until the Order has ended and all logs are complete. */
 async function followAll(io: Io, cluster: Cluster, order: Order, { wanted, copy }: Copying): Promise<void> {
-  const openings = createOpenings();
+  const openings = trackUnfinishedOrders();
   const copies: Promise<unknown>[] = [];
   const last = await followRuns(cluster, order, {
     onOrder: (each) => openings.see(each),

@@ -3,7 +3,7 @@ import { mapBounded } from '#shared/base/async';
 import { type Order, orders } from '#shared/domain';
 import type { Io } from '../../core/io.ts';
 import { allNamespacesOption, outputOption, selectorOption } from '../../core/options.ts';
-import { paged } from '../../core/pager.ts';
+import { printPaged } from '../../core/pager.ts';
 import { type Format, formatOf, printTable, printValue } from '../../core/print.ts';
 import { fullName, orderName } from '../../core/resources.ts';
 import { type Cluster, connect, globalOptions } from '../../core/session.ts';
@@ -35,7 +35,7 @@ export function treeCommand(io: Io): Command {
       );
       if (format === 'json' || format === 'yaml')
         await printValue(io, format, names.length === 1 ? trees[0] : trees);
-      else await paged(io, (paging) => printTrees(paging, trees, format));
+      else await printPaged(io, (paging) => printTrees(paging, trees, format));
       for (const [plural, why] of unread) io.note(`Without ${plural}: ${why}`);
     });
 }

@@ -19,8 +19,8 @@ import { type Cluster, connect, globalOptions } from '../../core/session.ts';
 import { orderProgress, type PartProgress } from '../../model/order-progress.ts';
 import { createPace, paceText, secondsText } from '../../model/pace.ts';
 import { readOrder } from '../../model/read-tree.ts';
-import { createOpenings, standingOf } from '../../model/standing.ts';
-import { type ArtifactNode, treeOf, whyOf } from '../../model/tree.ts';
+import { standingOf, trackUnfinishedOrders } from '../../model/standing.ts';
+import { type ArtifactNode, reasonText, treeOf } from '../../model/tree.ts';
 import { firstLine } from '../../model/tree-rows.ts';
 
 interface WatchOptions {
@@ -34,9 +34,7 @@ const pictureMs = 250;
 /** `arcctl watch`: shows a progress bar per artifact on a terminal, lines elsewhere. Ends with its Orders. */
 export function watchCommand(io: Io): Command {
   return new Command('watch')
-    .description(
-      'Follow Orders with progress bars, rates and remaining time, until they have ended',
-    )
+    .description('Follow Orders with progress bars, rates and remaining time, until they have ended')
     .argument('[orders...]', 'names of Orders; default: all of the namespace, until Ctrl-C')
     .addOption(selectorOption())
     .addOption(allNamespacesOption())
@@ -75,7 +73,7 @@ async function follow(
   const uids = named.map(uidOf);
   const [only] = named;
   const isOne = only !== undefined && named.length === 1;
-  const openings = createOpenings();
+  const openings = trackUnfinishedOrders();
   const selection = {
     ...place,
     ...(selector !== undefined && { labelSelector: selector }),
@@ -88,7 +86,7 @@ async function follow(
   const children = follower.follow(artifactWorkflows, { ...place, labelSelector });
   const draw = createDrawing(io, isOne);
   const standing = (order: Order) => standingOf(order, openings.has(order));
-  const nothing = onceOnly(() => io.note(nothingYet(place.namespace, selector)));
+  const nothing = createNotifier(() => io.note(nothingYet(place.namespace, selector)));
   // The rate of a stalled transfer decreases without any event.
   while (await follower.changed(pictureMs, io.isTerminal ? 1000 : undefined)) {
     if (!seen.synced || !children.synced) continue;
@@ -103,7 +101,7 @@ async function follow(
   return [];
 }
 
-function onceOnly(act: () => void): { tell(): void } {
+function createNotifier(act: () => void): { tell(): void } {
   let isDone = false;
   return {
     tell() {
@@ -125,7 +123,7 @@ function uidOf({ metadata }: Order): string {
 }
 
 /** The rows, and the data of the total row. */
-interface Drawn {
+interface Frame {
   row: Row;
   part: PartProgress;
 }
@@ -133,7 +131,7 @@ interface Drawn {
 function createDrawing(io: Io, isOne: boolean) {
   const display = createDisplay(io);
   const pace = createPace();
-  const rowOf = (lead: string, uid: string, artifact: ArtifactNode): Drawn => {
+  const rowOf = (lead: string, uid: string, artifact: ArtifactNode): Frame => {
     const { phase, progress } = artifact;
     const isRunning = phase === 'Running';
     const found = pace.note(`${uid}/${artifact.index}`, isRunning ? progress : undefined, performance.now());
@@ -141,7 +139,7 @@ function createDrawing(io: Io, isOne: boolean) {
       name: `${lead}${artifact.name}`,
       phase,
       progress: isRunning ? tenths(progress, io.isTerminal) : undefined,
-      message: whyOf({ ...artifact, message: firstLine(artifact.message) }),
+      message: reasonText({ ...artifact, message: firstLine(artifact.message) }),
       pace: found && paceText(found, progress),
     };
     const known = parseProgress(progress);
@@ -170,7 +168,7 @@ function createDrawing(io: Io, isOne: boolean) {
 }
 
 /** Returns the total row: share, rate and remaining time of all artifacts. */
-function totalOf(drawn: readonly Drawn[], isTerminal: boolean): Row {
+function totalOf(drawn: readonly Frame[], isTerminal: boolean): Row {
   const { share, bytes, bytesPerSecond, secondsLeft } = orderProgress(drawn.map(({ part }) => part));
   const done = drawn.filter(({ part }) => part.isDone).length;
   const rate = bytesPerSecond === undefined ? [] : [`${bytesText(bytesPerSecond)}/s`];

@@ -37,14 +37,14 @@ interface Watched {
 
 export interface Watches extends Watched {
   /** Watches these kinds until it is disposed. All viewers share one watch per kind. */
-  look(kinds: readonly WatchedKind[]): Look;
+  look(kinds: readonly WatchedKind[]): Subscription;
   /** Current number of watches. */
   readonly open: number;
 }
 
 export type WatchedKind = keyof Watched;
 
-export interface Look extends Disposable {
+export interface Subscription extends Disposable {
   /** Resolves when each kind was listed, or has failed; rejects with Timeout. */
   ready(signal: AbortSignal): Promise<void>;
   /** Resolves with the next change, not before `leastMs` and not after `mostMs`. */

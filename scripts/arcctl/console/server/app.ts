@@ -12,10 +12,17 @@ import { readOrder } from '../../model/read-tree.ts';
 import type { Session } from '../api.ts';
 import type { Watches } from '../model/watches.ts';
 import { act, create, dryRun, orderIn, rollBack } from './changes.ts';
-import { headers, onlyHost, onlyOwner, onlyOwnPages, type Secrets, smallBodies } from './guard.ts';
+import {
+  headers,
+  limitBodies,
+  requireCsrfToken,
+  requireHost,
+  requireSession,
+  type Secrets,
+} from './guard.ts';
 import { createLive } from './live.ts';
 import { createLiveLog } from './live-log.ts';
-import { shellOf } from './page.ts';
+import { documentOf } from './page.ts';
 import { diffOf, findingsOf, runsOf, settingsOf } from './reads.ts';
 import { logsOf, manifestOf } from './texts.ts';
 import { createTopics } from './topics.ts';
@@ -37,7 +44,7 @@ export interface DashboardOptions {
 export function createDashboard(options: DashboardOptions): Hono {
   const { cluster, namespace, watches, host, secrets, front, signal } = options;
   const app = new Hono();
-  app.use(headers, onlyHost(host));
+  app.use(headers, requireHost(host));
   app.get('/assets/:name', async (c) => {
     const asset = (await front()).assets.find(({ name }) => name === c.req.param('name'));
     if (!asset) return c.notFound();
@@ -49,7 +56,7 @@ export function createDashboard(options: DashboardOptions): Hono {
     c.header('Content-Encoding', 'gzip');
     return c.body(new Uint8Array(asset.gzip));
   });
-  app.use(onlyOwner(secrets), smallBodies, onlyOwnPages(secrets));
+  app.use(requireSession(secrets), limitBodies, requireCsrfToken(secrets));
 
   app.get('/api/session', (c) => {
     const { server } = cluster;
@@ -71,7 +78,7 @@ export function createDashboard(options: DashboardOptions): Hono {
   app.notFound(async (c) => {
     const isPage = c.req.method === 'GET' && !/^\/(api|assets)\//.test(c.req.path);
     // Unknown pages are handled by the front end's router.
-    if (isPage) return c.html(shellOf(await front(), cluster.server));
+    if (isPage) return c.html(documentOf(await front(), cluster.server));
     return json(c, { code: 'NotFound', message: 'Unknown path.' }, 404);
   });
   app.onError((caught, c) => {

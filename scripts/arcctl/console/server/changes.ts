@@ -17,7 +17,7 @@ import { orderActions } from '../../core/order-actions.ts';
 import type { Cluster } from '../../core/session.ts';
 import { previewOf } from '../../model/preview.ts';
 import { readOrder } from '../../model/read-tree.ts';
-import { rolledBack } from '../../model/versions.ts';
+import { withVersionRestored } from '../../model/versions.ts';
 import type { DryRun } from '../api.ts';
 import { readVersion } from './reads.ts';
 
@@ -41,7 +41,10 @@ export async function act(
     throw new ArcError('BadRequest', 'invalid name of an ArtifactWorkflow: reload the page');
   const kind = artifact === undefined ? orders : artifactWorkflows;
   if (!action.kinds.includes(kind))
-    throw new ArcError('BadRequest', `${action.name} is only possible for whole Orders: go back to the Order`);
+    throw new ArcError(
+      'BadRequest',
+      `${action.name} is only possible for whole Orders: go back to the Order`,
+    );
   await action.act(cluster, kind, artifact === undefined ? key : { ...key, name: artifact }, signal);
 }
 
@@ -57,7 +60,7 @@ export async function rollBack(
   const order = await readOrder(api, key, signal);
   const earlier = await readVersion(api, { namespace: key.namespace, name: version }, signal);
   const type = await readType(api, key.namespace, earlier.spec.type ?? '', signal);
-  const artifacts = rolledBack(order, index, earlier, type?.spec.parameters ?? []);
+  const artifacts = withVersionRestored(order, index, earlier, type?.spec.parameters ?? []);
   const { resourceVersion } = order.metadata;
   await api.mergePatch(
     orders,

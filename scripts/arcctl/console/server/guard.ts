@@ -49,7 +49,7 @@ export const headers = secureHeaders({
 });
 
 /** Rejects every Host header but `host()`: with DNS rebinding, a foreign page sends another one. */
-export function onlyHost(host: () => string): MiddlewareHandler {
+export function requireHost(host: () => string): MiddlewareHandler {
   return async (c, next) => {
     if (c.req.header('host') !== host())
       return c.text('This is not the URL of the dashboard: open the printed URL.\n', 421);
@@ -60,7 +60,7 @@ export function onlyHost(host: () => string): MiddlewareHandler {
 }
 
 /** Exchanges the token of the printed URL for a cookie, and rejects requests with neither. */
-export function onlyOwner({ token, session }: Secrets): MiddlewareHandler {
+export function requireSession({ token, session }: Secrets): MiddlewareHandler {
   return async (c, next) => {
     const given = c.req.query('token');
     if (given !== undefined && c.req.method === 'GET' && c.req.path === '/' && isSame(given, token)) {
@@ -81,13 +81,14 @@ export function onlyOwner({ token, session }: Secrets): MiddlewareHandler {
 }
 
 /** Limits request bodies: the largest is a manifest, and an API server accepts at most 3 MiB. */
-export const smallBodies = bodyLimit({
+export const limitBodies = bodyLimit({
   maxSize: 1024 * 1024,
-  onError: (c) => c.json({ code: 'RequestEntityTooLarge', message: 'The request is larger than 1 MiB.' }, 413),
+  onError: (c) =>
+    c.json({ code: 'RequestEntityTooLarge', message: 'The request is larger than 1 MiB.' }, 413),
 });
 
 /** Accepts changes only from our own pages: other sites can neither read the token nor set the header. */
-export function onlyOwnPages({ csrf }: Secrets): MiddlewareHandler {
+export function requireCsrfToken({ csrf }: Secrets): MiddlewareHandler {
   return async (c, next) => {
     if (['GET', 'HEAD'].includes(c.req.method)) return next();
     const site = c.req.header('sec-fetch-site') ?? 'same-origin';

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { ArcError, printableLines } from '#shared/base/errors';
 import type { Beat, Change, Row, View } from '../api.ts';
-import type { Look, WatchedKind, Watches } from '../model/watches.ts';
+import type { Subscription, WatchedKind, Watches } from '../model/watches.ts';
 
 /** Frame interval: smooth enough, and cheap with thousands of artifacts. */
 const pictureMs = 500;
@@ -50,20 +50,20 @@ export function createLive({ watches, signal }: LiveOptions) {
   async function sendAll(
     stream: SSEStreamingApi,
     draw: () => View,
-    look: Look,
+    look: Subscription,
     kinds: readonly WatchedKind[],
     over: AbortSignal,
   ): Promise<void> {
     const changes = createChanges();
     let said = '';
     while (!over.aborted) {
-      const drawn = attempt(watches, kinds, draw);
+      const drawn = computeView(watches, kinds, draw);
       const problem = 'text' in drawn ? drawn.text : '';
       const change = 'view' in drawn ? changes.next(drawn.view) : undefined;
       if (change) await send(stream, 'change', change);
       if (problem !== '' && problem !== said) await send(stream, 'problem', JSON.parse(problem));
       said = problem;
-      await send(stream, 'beat', beatOf(watches, kinds));
+      await send(stream, 'beat', heartbeatOf(watches, kinds));
       await look.changed(pictureMs, beatMs, over);
     }
   }
@@ -93,7 +93,7 @@ function send(stream: SSEStreamingApi, event: string, value: object): Promise<vo
 }
 
 /** Computes the view: an Order may have been deleted, and an unread list is an error instead of an empty list. */
-function attempt(
+function computeView(
   watches: Watches,
   [first]: readonly WatchedKind[],
   draw: () => View,
@@ -108,7 +108,7 @@ function attempt(
   }
 }
 
-function beatOf(watches: Watches, kinds: readonly WatchedKind[]): Beat {
+function heartbeatOf(watches: Watches, kinds: readonly WatchedKind[]): Beat {
   const failures = kinds.map((kind) => watches[kind].failure).filter((failure) => failure !== undefined);
   const texts = [...new Set(failures.map(({ message }) => message))];
   return texts.length === 0 ? {} : { problem: texts.join('\n') };

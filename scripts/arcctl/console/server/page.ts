@@ -3,7 +3,7 @@ import type { HtmlEscapedString } from 'hono/utils/html';
 import type { ConsoleApp } from '../../../build/console.ts';
 
 /** Returns the HTML document into which the front end renders. `server` is the name of the API server. */
-export function shellOf(
+export function documentOf(
   { script, style, theme, icon }: ConsoleApp,
   server: string,
 ): HtmlEscapedString | Promise<HtmlEscapedString> {

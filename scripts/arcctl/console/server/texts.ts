@@ -1,9 +1,9 @@
 import { ArcError } from '#shared/base/errors';
 import { type Order, pods } from '#shared/domain';
 import type { Key, KubeClient } from '#shared/kubernetes/client';
-import { ownPart } from '../../core/manifests.ts';
+import { userWrittenPart } from '../../core/manifests.ts';
 import { readOrder, readTree, type Unread } from '../../model/read-tree.ts';
-import { whyOf } from '../../model/tree.ts';
+import { reasonText } from '../../model/tree.ts';
 
 /** Maximum length of a text on a page. */
 const mostCharacters = 512 * 1024;
@@ -14,7 +14,7 @@ const mostPods = 5;
 export async function manifestOf(order: Order): Promise<string> {
   const { stringify } = await import('yaml');
   const { name, namespace } = order.metadata;
-  const text = stringify(ownPart(order), { lineWidth: 0 });
+  const text = stringify(userWrittenPart(order), { lineWidth: 0 });
   if (text.length <= mostCharacters) return text;
   return `${text.slice(0, mostCharacters)}\n# truncated: kubectl get order ${name} -n ${namespace} -o yaml shows everything`;
 }
@@ -29,9 +29,10 @@ export async function logsOf(
   const unread: Unread = new Map();
   const { artifacts } = await readTree(api, await readOrder(api, key, signal), unread, signal);
   const artifact = artifacts.find((each) => each.index === index);
-  if (!artifact) throw new ArcError('NotFound', 'the Order no longer has this artifact: go back to the Order');
+  if (!artifact)
+    throw new ArcError('NotFound', 'the Order no longer has this artifact: go back to the Order');
   const [run] = artifact.versions.find(({ inForce }) => inForce)?.runs ?? [];
-  const status = { head: `Status of ${artifact.name}`, text: whyOf(artifact) || artifact.phase };
+  const status = { head: `Status of ${artifact.name}`, text: reasonText(artifact) || artifact.phase };
   const logs = (run?.pods ?? []).slice(0, mostPods).map(async ({ name }) => {
     return { head: `Pod ${name}`, text: await logOf(api, { namespace: key.namespace, name }, signal) };
   });
