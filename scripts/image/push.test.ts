@@ -106,7 +106,7 @@ describe('pushImage', () => {
     const at = await registry();
     await seedImage(at, 'library/base', '1', { platforms: ['linux/s390x'], signature: false });
     await expect(push(`${at.host}/arc/functions:1`, `${at.host}/library/base:1`)).rejects.toThrow(
-      `The base ${at.host}/library/base:1 is unsuitable: it has no image for linux/amd64.`,
+      `The base image ${at.host}/library/base:1 is unsuitable: it has no image for linux/amd64.`,
     );
     await expect(push(`${at.host}/arc/functions:1`, `${at.host}/library/none:1`)).rejects.toThrow('404');
   });

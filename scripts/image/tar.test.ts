@@ -88,7 +88,7 @@ describe('tarOf', () => {
   });
 
   it('refuses two entries of one path, and times that it cannot hold', async () => {
-    await expect(tarOf([file('a', ''), file('a', '')], 0)).rejects.toThrow('there twice');
+    await expect(tarOf([file('a', ''), file('a', '')], 0)).rejects.toThrow('duplicate entry');
     await expect(tarOf([file('a', '')], 2 ** 31)).rejects.toThrow('outside of 1970 to 2038');
     await expect(tarOf([file('a', '')], -1)).rejects.toThrow('outside of 1970 to 2038');
   });

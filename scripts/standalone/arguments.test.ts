@@ -60,7 +60,7 @@ describe('the arguments of npm start', () => {
     [['--program', 'trivy'], '--program trivy: give'],
     [['--folder', ''], '--folder: give'],
     [['--without', 'cron,crown'], '--without crown: use some of cron, ttl, probes, log-tail, domain-events'],
-    [['--without', ''], '--without : give'],
+    [['--without', ''], '--without : use'],
     [['--sink', 'localhost:8080'], '--sink localhost:8080: give an http:// or https:// URL'],
     [['--prot', '1'], "Unknown option '--prot'"],
   ])('name what is wrong with %j', (args, message) => {

@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
     ['/settings', 'defaults.onChange'],
     ['/doctor', 'ARC API'],
     ['/new', 'Name of the Order'],
-    ['/nothing', 'There is no such page'],
+    ['/nothing', 'Page not found'],
   ];
 
   async function seen(page: Page, ready: string): Promise<void> {
