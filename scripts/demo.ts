@@ -17,7 +17,8 @@ const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());
 process.once('SIGTERM', () => interrupt.abort());
 const report = await runDemo(options, interrupt.signal).catch((caught: unknown) => {
-  if (interrupt.signal.aborted) console.error('Interrupted: all processes and files of the demo are removed.');
+  if (interrupt.signal.aborted)
+    console.error('Interrupted: all processes and files of the demo are removed.');
   else console.error(`The demo failed: ${failureText(caught)}`);
   process.exit(interrupt.signal.aborted ? 130 : 1);
 });

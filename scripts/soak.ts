@@ -48,9 +48,7 @@ const kept = test(
 );
 if (!kept) {
   const again = ['npm run soak -- --seed', seed, '--runs', runs, '<test file>'].join(' ');
-  console.error(
-    `soak: seed ${seed} failed. Repeat: ${again}. Add the counterexample to its test.`,
-  );
+  console.error(`soak: seed ${seed} failed. Repeat: ${again}. Add the counterexample to its test.`);
 }
 if (positionals.length > 0) process.exit(kept ? 0 : 1);
 const followed = test({ ARC_SOAK_SECONDS: seconds }, '--project', 'cluster', 'test/cluster/informers');

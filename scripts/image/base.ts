@@ -56,7 +56,8 @@ export async function readBase(
     return refuse('its layers are not distributable, or its configuration is over 1 MiB');
   const bytes = await readBlob({ source: repository, blob: config, retry: session.retry }, signal);
   const parsed = configuration.safeParse(JSON.parse(bytes.toString('utf8')));
-  if (!parsed.success) return refuse(`its configuration is not an image configuration: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    return refuse(`its configuration is not an image configuration: ${z.prettifyError(parsed.error)}`);
   const { os, variant, rootfs, history, config: container } = parsed.data;
   if (os !== 'linux' || parsed.data.architecture !== architecture)
     return refuse(`it is for ${os}/${parsed.data.architecture}, but Node is for linux/${architecture}`);

@@ -106,7 +106,10 @@ async function clear(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const found = await readdir(folder);
   if (found.length > 0 && !found.includes('THIRD-PARTY.txt'))
-    throw new ArcError('Invalid', `${folder} contains files that are not a release: choose an empty or new folder`);
+    throw new ArcError(
+      'Invalid',
+      `${folder} contains files that are not a release: choose an empty or new folder`,
+    );
   for (const name of found) await rm(path.join(folder, name), { recursive: true });
 }
 

@@ -55,7 +55,9 @@ it('docs/tutorial.md: its commands do what it says', { timeout: 900_000 }, async
   const standalone = spawn(process.execPath, start, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = collect(standalone);
   try {
-    await eventually('npm start to be ready', 300_000, () => expect(said.stdout).toContain('Ctrl-C stops it'));
+    await eventually('npm start to be ready', 300_000, () =>
+      expect(said.stdout).toContain('Ctrl-C stops it'),
+    );
     // One shell, as a person has it: what a block exports, the next ones use.
     const script = all.flatMap(({ note, text }, index) => {
       if (note === 'setup' || note === 'second terminal') return [];

@@ -38,11 +38,7 @@ export function doctorCommand(io: Io): Command {
       if (wrong > 0)
         throw new Failure(
           exitCodes.no,
-          format
-            ? ''
-            : wrong === 1
-              ? '1 check failed'
-              : `${wrong} checks failed`,
+          format ? '' : wrong === 1 ? '1 check failed' : `${wrong} checks failed`,
         );
     });
 }

@@ -18,7 +18,9 @@ interface AddOptions {
 /** `arcctl tenant add`: applies knative/tenant, which makes a namespace a tenant of ARC. */
 export function tenantCommand(io: Io): Command {
   const add = new Command('add')
-    .description('Make a namespace a tenant of ARC: permissions for its functions, and an account for its Workflows')
+    .description(
+      'Make a namespace a tenant of ARC: permissions for its functions, and an account for its Workflows',
+    )
     .argument('<namespace>', 'an existing namespace')
     .addOption(dryRunOption())
     .addOption(outputOption(['json', 'yaml', 'name']))

@@ -37,7 +37,11 @@ describe('the Orders of files', () => {
   it.each([
     ['no Order', secret, 'the file has no Orders'],
     ['an alias of nothing', 'a: *b', 'is not valid YAML: Unresolved alias'],
-    ['aliases without end', `a: &a [x]\nb: [${'*a,'.repeat(101)}]`, 'is not valid YAML: Excessive alias count'],
+    [
+      'aliases without end',
+      `a: &a [x]\nb: [${'*a,'.repeat(101)}]`,
+      'is not valid YAML: Excessive alias count',
+    ],
   ])('with %s are refused as wrong usage that names the file', async (_, text, message) => {
     const file = await put('wrong.yaml', text);
     await expect(ordersIn([file])).rejects.toMatchObject({

@@ -35,12 +35,7 @@ export const orderActions: readonly OrderAction[] = [
   subresource('force', 'Run all artifacts of an Order again, whatever their state', 'force requested', [
     orders,
   ]),
-  subresource(
-    'cancel',
-    'Stop running transfers and start no others until resume',
-    'cancel requested',
-    both,
-  ),
+  subresource('cancel', 'Stop running transfers and start no others until resume', 'cancel requested', both),
   patch('suspend', 'Start no new transfers; running ones continue', 'suspended', { suspend: true }),
   patch('resume', 'Undo suspend and cancel of an Order', 'resumed', { suspend: null, cancel: null }),
 ];

@@ -26,9 +26,7 @@ it('watch says that there is nothing to watch yet, and where', async () => {
   const watch = createProgram(io).parseAsync(['node', 'arcctl', 'watch', '-n', 'team']);
   await expect
     .poll(() => io.notes, { timeout: 20_000 })
-    .toEqual([
-      'No Orders found in namespace team: waiting. Ctrl-C stops, -A watches all namespaces.',
-    ]);
+    .toEqual(['No Orders found in namespace team: waiting. Ctrl-C stops, -A watches all namespaces.']);
   ending.abort();
   await watch;
 });

@@ -24,7 +24,10 @@ export function createCommand(io: Io): Command {
       'Create an Order from two references, such as registry.example.com/team/app:1.0 and mirror.example.com/team',
     )
     .argument('[source]', 'the source: host/path:tag; default: prompt')
-    .argument('[destination]', 'the destination: host/path[:tag]; with a trailing / the name of the source is appended')
+    .argument(
+      '[destination]',
+      'the destination: host/path[:tag]; with a trailing / the name of the source is appended',
+    )
     .option('--name <name>', 'name of the Order; default: derived from the source')
     .option('--type <type>', 'type of the artifact', 'oci')
     .addOption(dryRunOption())

@@ -35,9 +35,7 @@ interface EventsOptions {
  */
 export function eventsCommand(io: Io): Command {
   return new Command('events')
-    .description(
-      'Show the Events of Orders; with --follow also new Events and domain events',
-    )
+    .description('Show the Events of Orders; with --follow also new Events and domain events')
     .argument('[order]', 'only this Order')
     .option('-f, --follow', 'continue until Ctrl-C')
     .addOption(allNamespacesOption())

@@ -24,7 +24,10 @@ export function explainCommand(io: Io): Command {
         const similar = similarNames(all, name ?? '');
         const hint =
           similar.length > 0 ? `Did you mean ${similar.join(' or ')}?` : 'List all with "arcctl explain".';
-        throw new Failure(exitCodes.no, `unknown phase, reason or condition ${JSON.stringify(name)}. ${hint}`);
+        throw new Failure(
+          exitCodes.no,
+          `unknown phase, reason or condition ${JSON.stringify(name)}. ${hint}`,
+        );
       }
       if (format === 'json' || format === 'yaml') return printValue(io, format, found);
       if (name === undefined) {

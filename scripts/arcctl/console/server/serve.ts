@@ -70,7 +70,10 @@ export async function startDashboard(
   const listened = remembered ?? listenOnLoopback(create, port);
   const servers = await Promise.resolve(listened).catch((caught: unknown) => {
     const why = ArcError.from(caught).message;
-    throw new Failure(exitCodes.no, `cannot listen on port ${port} (${why}): choose another port with --port`);
+    throw new Failure(
+      exitCodes.no,
+      `cannot listen on port ${port} (${why}): choose another port with --port`,
+    );
   });
   const taken = portOf(servers[0]);
   host = `${hostName}${taken === 80 ? '' : `:${taken}`}`;

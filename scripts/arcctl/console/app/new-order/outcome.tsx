@@ -57,9 +57,7 @@ export function Outcome({
             </ul>
           </>
         )}
-        {!problem && !result && (
-          <p className="quiet">Fill in the form to see a preview of the Order here.</p>
-        )}
+        {!problem && !result && <p className="quiet">Fill in the form to see a preview of the Order here.</p>}
       </div>
     </section>
   );

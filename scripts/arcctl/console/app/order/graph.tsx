@@ -34,9 +34,7 @@ export function Graph({ order, artifacts }: { order: OrderHead; artifacts: reado
   return (
     <>
       {problem && <Notice>{problem}</Notice>}
-      {unread.length > 0 && (
-        <Notice tone="warn">{unread.join('; ')}: not shown in the graph.</Notice>
-      )}
+      {unread.length > 0 && <Notice tone="warn">{unread.join('; ')}: not shown in the graph.</Notice>}
       <Picture boxes={boxes} open={open} />
       <ArtifactSheet
         order={order}

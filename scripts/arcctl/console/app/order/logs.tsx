@@ -32,13 +32,7 @@ function AllLogs({ order, picker }: { order: OrderHead; picker: React.ReactNode 
   return (
     <>
       {problem && <Notice>{problem}</Notice>}
-      <LogView
-        name={order.name}
-        lines={lines}
-        picker={picker}
-        state={state}
-        none="No log lines yet."
-      />
+      <LogView name={order.name} lines={lines} picker={picker} state={state} none="No log lines yet." />
     </>
   );
 }

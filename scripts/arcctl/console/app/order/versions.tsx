@@ -94,7 +94,11 @@ function Diff({ namespace, name, from, to }: { namespace: string; name: string; 
   if (problem) return <Notice>{messageOf(problem)}</Notice>;
   if (!value) return <Loading lines={3} />;
   if (value.lines.every(({ kind }) => kind === 'same'))
-    return <p className="quiet">The inputs are identical: the artifact was forced, or returned to the same inputs.</p>;
+    return (
+      <p className="quiet">
+        The inputs are identical: the artifact was forced, or returned to the same inputs.
+      </p>
+    );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
     <section className="diff" tabIndex={0} aria-label="From this version to the current one">

@@ -218,9 +218,7 @@ function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly
       </section>
       <section aria-labelledby="history-head">
         <h3 id="history-head">Probe history</h3>
-        {events.length === 0 && (
-          <p className="quiet">No Events in the last hour.</p>
-        )}
+        {events.length === 0 && <p className="quiet">No Events in the last hour.</p>}
         <ul className="conditions">
           {events.map((event) => (
             <li key={event.id}>

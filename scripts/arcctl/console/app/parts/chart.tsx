@@ -14,7 +14,8 @@ export function Throughput({ minutes }: { minutes: readonly Minute[] }) {
       <header className="card-head">
         <h2 id="throughput-head">Throughput</h2>
         <p className="card-figures">
-          <strong>{bytesText(bytes)}</strong> copied, <strong>{arrived}</strong> artifacts succeeded in the last hour
+          <strong>{bytesText(bytes)}</strong> copied, <strong>{arrived}</strong> artifacts succeeded in the
+          last hour
         </p>
       </header>
       <div className="chart">
