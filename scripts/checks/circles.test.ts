@@ -74,7 +74,7 @@ describe('the check for circles of folders', () => {
       'shared/a/b/z.ts': [],
     };
     const [problem] = checkCircles(tree(files));
-    expect(problem).toContain('the folders shared/a and shared/a/b import');
+    expect(problem).toContain('the folders shared/a and shared/a/b form an import cycle');
     expect(problem).toContain(
       '\n  shared/a/b/x.ts imports shared/a/v.ts (and 1 more from shared/a/b to shared/a)',
     );
