@@ -124,7 +124,7 @@ async function sendEvents(session: WatchSession): Promise<void> {
     session.revision = Math.max(session.revision, progress(batch));
     await out.drained();
     // Batching saves TLS and socket writes; an in-process reader has neither.
-    if (events.length > 0 && request.endsByItself) await nextFlush();
+    if (events.length > 0 && request.hasSocket) await nextFlush();
     if (stop.signal.aborted) return;
   }
 }

@@ -23,7 +23,7 @@ const read = async (body: unknown, type = 'application/json-patch+json') => {
     body: JSON.stringify(body),
     headers: { 'content-type': type },
   });
-  return readPatch({ raw, use: undefined, body: undefined }, definition);
+  return readPatch({ raw, fairUse: undefined, body: undefined }, definition);
 };
 
 describe('JSON patch', () => {
