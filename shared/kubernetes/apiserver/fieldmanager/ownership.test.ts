@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { sampleWidget } from '../testing/sample-widget.ts';
 import { type ManagedFieldsEntry, storedManaged } from './managed-fields.ts';
-import { afterChange, asDeclared, conflictsOf, ignoredBy, ownable, upToDate } from './ownership.ts';
+import {
+  conflictsOf,
+  fieldsIgnoredBy,
+  ownable,
+  ownersAfterChange,
+  reconcileFields,
+  reconcileWithSchema,
+} from './ownership.ts';
 import { mergeTypeOf } from './typed/merge-type.ts';
 
 const entry = (manager: string, fieldsV1: object): ManagedFieldsEntry => ({
@@ -31,7 +38,7 @@ describe('ownable', () => {
 
 describe('ignoredBy', () => {
   it('is the part that the other endpoint writes', () => {
-    expect([ignoredBy('', true), ignoredBy('status', true), ignoredBy('', false)]).toEqual([
+    expect([fieldsIgnoredBy('', true), fieldsIgnoredBy('status', true), fieldsIgnoredBy('', false)]).toEqual([
       { 'f:status': {} },
       { 'f:spec': {} },
       {},
@@ -46,7 +53,7 @@ describe('a change', () => {
   });
 
   it('takes from the others what it sets and removes, and the last field with the entry', () => {
-    const left = afterChange(managed, changes, b);
+    const left = ownersAfterChange(managed, changes, b);
     expect([...left.keys()]).toEqual([a, b]);
     expect(left.get(a)?.fieldsV1).toEqual({ 'f:y': {} });
     expect(left.has(c)).toBe(false);
@@ -60,7 +67,7 @@ describe('asDeclared', () => {
     const before = {
       'f:spec': { 'f:amap': { 'f:a': {} }, 'f:plain': { '.': {}, 'v:"x"': {} }, 'f:map': { 'f:a': {} } },
     };
-    expect(asDeclared(type, before)).toEqual({
+    expect(reconcileFields(type, before)).toEqual({
       'f:spec': { 'f:amap': {}, 'f:plain': {}, 'f:map': { 'f:a': {} } },
     });
   });
@@ -73,7 +80,7 @@ describe('asDeclared', () => {
         'f:any': { 'f:x': {} },
       },
     };
-    expect(asDeclared(type, before)).toBe(before);
+    expect(reconcileFields(type, before)).toBe(before);
   });
 });
 
@@ -89,6 +96,8 @@ describe('upToDate', () => {
       { ...entry, manager: 'a' },
       { ...entry, manager: 'b', apiVersion: 'g/v0' },
     ]);
-    expect([...upToDate(managed, sampleWidget, 'g/v1').values()]).toEqual([{ ...entry, manager: 'a' }]);
+    expect([...reconcileWithSchema(managed, sampleWidget, 'g/v1').values()]).toEqual([
+      { ...entry, manager: 'a' },
+    ]);
   });
 });

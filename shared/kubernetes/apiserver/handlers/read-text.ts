@@ -1,4 +1,4 @@
-import type { TextPart } from '../kinds/definition.ts';
+import type { TextSubresource } from '../kinds/definition.ts';
 import { decodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { isTrue } from '../request/request-info.ts';
@@ -7,7 +7,7 @@ import { LineStream } from '../watch/line-stream.ts';
 import { readItem } from './read.ts';
 
 /** Serves GET of a text subresource; with follow=true, streams it while it grows. */
-export async function getText(request: ResourceRequest, part: TextPart): Promise<Response> {
+export async function getText(request: ResourceRequest, part: TextSubresource): Promise<Response> {
   const object = decodeObject(await readItem(request));
   const { query } = request;
   const pieces = isTrue(query.get('follow')) ? part.follow?.(object, query) : undefined;

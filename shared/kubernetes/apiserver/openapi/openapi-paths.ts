@@ -1,4 +1,4 @@
-import type { Action, KindDefinition, TextPart } from '../kinds/definition.ts';
+import type { Action, KindDefinition, TextSubresource } from '../kinds/definition.ts';
 import { hasStatus, rootPath } from '../kinds/served-kinds.ts';
 import { metaPrefix } from './meta-schemas.ts';
 import { capital, definitionPrefix, operationId, operationTag } from './openapi-names.ts';
@@ -159,7 +159,7 @@ function act(subject: Subject, { name, description }: Action): Operation {
   };
 }
 
-function readText(subject: Subject, { name, description, options }: TextPart): Operation {
+function readText(subject: Subject, { name, description, options }: TextSubresource): Operation {
   const { definition } = subject;
   return {
     ...operation(subject, 'read', 'get', { description, responses: { 200: undefined } }),

@@ -6,15 +6,15 @@ import { keyPrefix } from './keys.ts';
 import { type Selectable, type Selection, selectableOf, wordOf } from './selectors.ts';
 import { decodeObject } from './stored-object.ts';
 
-/** The parts of a stored object that lists and watches need again and again: parsed once, kept as long as the item. */
+/** The parts of an object that lists and watches need repeatedly: parsed once, cached for the lifetime of the item. */
 export interface ItemSummary extends Selectable {
-  /** The values of its columns, before dates become ages. */
+  /** Column values, before dates are converted to ages. */
   columns: readonly unknown[];
 }
 
 const summaries = new WeakMap<StoredItem, ItemSummary>();
 
-/** Parses the item at the first call. Throws InternalError for a damaged value. */
+/** Returns the summary of an item; parses it on the first call. Throws InternalError for a damaged value. */
 export function summaryOf(definition: KindDefinition, item: StoredItem): ItemSummary {
   let summary = summaries.get(item);
   if (!summary) {
@@ -30,7 +30,7 @@ export function summaryOf(definition: KindDefinition, item: StoredItem): ItemSum
 
 const indexes = new WeakMap<KindDefinition, IndexedBy>();
 
-/** The index of a kind's objects by their indexed labels. */
+/** Returns the index of a kind by its indexed labels. */
 export function indexOf(definition: KindDefinition): IndexedBy {
   const { indexedLabels = [] } = definition;
   let index = indexes.get(definition);
@@ -47,7 +47,7 @@ export function indexOf(definition: KindDefinition): IndexedBy {
   return index;
 }
 
-/** None of a damaged value: it must not take the others with it, and whoever reads it is told. */
+/** Returns no labels for a damaged value: indexing must not fail, and reading the object reports the damage. */
 function labelsOf(definition: KindDefinition, item: StoredItem): Selectable['labels'] {
   try {
     return summaryOf(definition, item).labels;
@@ -57,7 +57,7 @@ function labelsOf(definition: KindDefinition, item: StoredItem): Selectable['lab
   }
 }
 
-/** True if the selection includes the stored object. */
+/** Tells whether a selection matches a stored object. */
 export function isSelected(definition: KindDefinition, selected: Selection, item: StoredItem): boolean {
   return selected.everything || selected.matches(summaryOf(definition, item));
 }

@@ -76,7 +76,7 @@ describe('an object whose status may grow', () => {
   it('must leave room for it', () => {
     expect(check(sized(largestObjectBytes - 500, 500))).not.toThrow();
     expect(check(sized(largestObjectBytes - 500, 501))).toThrow(
-      'lists "a" is too large: it takes 1.5 MiB as stored and its status may come to take 501 bytes more, together 1 byte more than the limit of 1.5 MiB',
+      'lists "a" is too large: it takes 1.5 MiB as stored and its status may grow to 501 bytes, together 1 byte more than the limit of 1.5 MiB',
     );
   });
 

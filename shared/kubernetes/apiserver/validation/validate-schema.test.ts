@@ -187,12 +187,12 @@ describe('validateSchema on an invalid object', () => {
     expect(cause?.[2]).toContain('https://***@host/x');
   });
 
-  it('reports a hundred mistakes and that there are more', () => {
+  it('reports at most a hundred errors, and that further errors are omitted', () => {
     const many: KindDefinition = { ...sampleOrder, schema: z.object({ spec: z.array(z.string()) }) };
     const order = { ...anOrder(), spec: Array(1000).fill(1) };
     const found = validateSchema(many, order).causes;
     expect(found).toHaveLength(101);
-    expect(found.at(-1)?.message).toContain('more fields');
+    expect(found.at(-1)?.message).toBe('further errors omitted');
   });
 
   it('names unknown keys of a strict object as forbidden', () => {

@@ -1,6 +1,6 @@
 import { itemOf, type StoredItem, type StoreEvent } from '#shared/kubernetes/storage';
 import { BytesWriter } from '../codec/bytes-writer.ts';
-import type { As } from '../codec/negotiate.ts';
+import type { ObjectTransform } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/served-kinds.ts';
 import { columnDefinitions, columnsOf } from '../printers/table.ts';
@@ -82,7 +82,7 @@ export function line(type: EventType | 'BOOKMARK' | 'ERROR', object: object): Ui
 /** Returns a bookmark at `revision`. @param initialEnd whether the bookmark ends the initial events of a WatchList */
 export function bookmarkLine(
   definition: KindDefinition,
-  as: As | undefined,
+  as: ObjectTransform | undefined,
   revision: number,
   initialEnd: boolean,
 ): Uint8Array {

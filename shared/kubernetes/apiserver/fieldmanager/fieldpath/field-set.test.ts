@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
 import {
-  below,
+  childrenOf,
   difference,
   eachPath,
   type FieldSet,
@@ -10,10 +10,10 @@ import {
   hasElement,
   intersection,
   isEmpty,
+  recursiveDifference,
   sorted,
   union,
   unionOf,
-  without,
 } from './field-set.ts';
 
 function setOf(...paths: string[][]): FieldSet {
@@ -100,7 +100,7 @@ describe('operations', () => {
       fc.property(fields, fields, (a, b) => {
         const removed = [...members(b)].map((one) => `${one} `);
         const left = [...members(a)].filter((one) => !removed.some((start) => `${one} `.startsWith(start)));
-        expect(members(without(a, b))).toEqual(new Set(left));
+        expect(members(recursiveDifference(a, b))).toEqual(new Set(left));
       }),
     );
   });
@@ -132,7 +132,7 @@ describe('operations', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
         const before = JSON.stringify([a, b]);
-        for (const operation of [union, intersection, difference, without]) operation(a, b);
+        for (const operation of [union, intersection, difference, recursiveDifference]) operation(a, b);
         sorted(a);
         expect(JSON.stringify([a, b])).toBe(before);
       }),
@@ -158,8 +158,8 @@ describe('looking up', () => {
   });
 
   it('goes below a step', () => {
-    expect(below(set, 'f:a')).toEqual({ 'f:b': {} });
-    expect(below(set, 'f:x')).toEqual({});
+    expect(childrenOf(set, 'f:a')).toEqual({ 'f:b': {} });
+    expect(childrenOf(set, 'f:x')).toEqual({});
   });
 
   it('sorts steps as text, marks first', () => {
