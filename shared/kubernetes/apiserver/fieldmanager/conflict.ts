@@ -1,7 +1,7 @@
 import { ArcError, type Cause, printable } from '#shared/base/errors';
 import { eachPath, type FieldSet } from './fieldpath/field-set.ts';
-import { type PathElement, showPath } from './fieldpath/path-element.ts';
-import { compareText, type ManagedFields, type ManagedFieldsEntry } from './managed-fields.ts';
+import { compareText, type PathElement, showPath } from './fieldpath/path-element.ts';
+import type { ManagedFields, ManagedFieldsEntry } from './managed-fields.ts';
 
 /** A field that another manager owns and that the applier would change. */
 export interface Conflict {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '#shared/base/meta';
 import { type FieldSet, sorted } from './fieldpath/field-set.ts';
 import { readFieldsV1 } from './fieldpath/fields-v1.ts';
+import { compareText } from './fieldpath/path-element.ts';
 
 /** An entry of metadata.managedFields. */
 export interface ManagedFieldsEntry {
@@ -113,11 +114,6 @@ function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
 export function seconds(entry: ManagedFieldsEntry): number {
   const milliseconds = Date.parse(entry.time ?? '');
   return Number.isNaN(milliseconds) ? 0 : Math.floor(milliseconds / 1000);
-}
-
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 /** Returns the entry with another set of fields, sorted for storage. */

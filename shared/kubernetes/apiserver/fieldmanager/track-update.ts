@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { ArcError } from '#shared/base/errors';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { isEmpty, noFields, union, unionOf } from './fieldpath/field-set.ts';
+import { compareText } from './fieldpath/path-element.ts';
 import {
-  compareText,
   identityOf,
   isReset,
   type ManagedFields,

@@ -145,7 +145,7 @@ function compareValues(a: unknown, b: unknown): number {
   return compareText(String(a), String(b));
 }
 
-function compareText(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
