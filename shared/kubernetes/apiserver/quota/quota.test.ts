@@ -10,7 +10,7 @@ import { objectKey } from '../registry/keys.ts';
 import { group, kinds } from '../testing/test-server.ts';
 import type { HardLimit } from './limits.ts';
 import { createQuota, type Quota } from './quota.ts';
-import type { Use } from './usage-account.ts';
+import type { ResourceUsage } from './usage-account.ts';
 
 const definition = kinds.find(({ plural }) => plural === 'widgets') as KindDefinition;
 const collection = `/registry/${group}/widgets/team/`;
@@ -33,7 +33,7 @@ describe('createQuota', () => {
       },
       { signal: stop.signal, onFailure: () => undefined, now: () => new Date() },
     );
-  const limit = (measure: keyof Use, hard: number): HardLimit => ({
+  const limit = (measure: keyof ResourceUsage, hard: number): HardLimit => ({
     quota: 'ours',
     resource: `${measure === 'objects' ? 'count' : 'bytes'}/widgets`,
     measure,
@@ -196,7 +196,7 @@ describe('createQuota', () => {
     await expect(create(two, 'more')).rejects.toThrow('exceeded quota');
   });
 
-  it('waits until what is stored was counted, and says so when that takes long', async () => {
+  it('waits until all objects are counted, and rejects with ServiceUnavailable on timeout', async () => {
     limits = [limit('objects', 1)];
     const listing = Promise.withResolvers<void>();
     const slow = over(store, {
@@ -206,7 +206,7 @@ describe('createQuota', () => {
       },
     });
     const quota = follow(slow);
-    expect(() => quota.mustBeCounted()).toThrow('is being counted');
+    expect(() => quota.mustBeCounted()).toThrow('are being counted');
     await expect(create(quota, 'early')).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     listing.resolve();
     expect(await create(quota, 'late')).toMatchObject({ ok: true });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { fc, runs } from '#shared/base/testing';
 import type { StoredItem, StoreEvent } from '#shared/kubernetes/storage';
-import { UsageAccount, type Use } from './usage-account.ts';
+import { type ResourceUsage, UsageAccount } from './usage-account.ts';
 
 const load = async () => undefined;
 const team = '/registry/g/orders/team/';
@@ -99,7 +99,7 @@ class History {
     await this.account.load({ items, revision: this.#revision, remaining: 0 }, load);
   }
 
-  recount(): Map<string, Use> {
+  recount(): Map<string, ResourceUsage> {
     const groups = Map.groupBy(this.#stored.values(), ({ key }) => collectionOf(key));
     const useOf = (items: StoredItem[]) => ({
       objects: items.length,

@@ -8,7 +8,7 @@ it('lets a namespace write a minute of bytes at once, then as much as the time t
   const rate = new WriteRate();
   for (let index = 0; index < 6; index += 1) rate.take('team', 1_000, at(0));
   expect(() => rate.take('team', 1_000, at(0))).toThrow(
-    'Too many requests, please try again later: namespace "team" may write 6000 bytes in a minute (of a test).',
+    'Too many requests, please try again later: namespace "team" may write 6000 bytes per minute (of a test).',
   );
   rate.take('other', 6_000, at(0));
   expect(() => rate.take('team', 1_000, at(9_000))).toThrow();
