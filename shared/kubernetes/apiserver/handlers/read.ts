@@ -4,7 +4,7 @@ import type { StoredItem, StoredList } from '#shared/kubernetes/storage';
 import { notFound } from '../errors/api-errors.ts';
 import { ExpiredContinue } from '../errors/status.ts';
 import { decodeContinue, encodeContinue, notIssued } from '../registry/continue-token.ts';
-import { indexOf, isSelected } from '../registry/item-summary.ts';
+import { indexerOf, isSelected } from '../registry/item-summary.ts';
 import { objectKey, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
 import { itemSlices } from '../registry/stored-object.ts';
@@ -114,14 +114,16 @@ async function planList(request: ResourceRequest, options: ListOptions): Promise
 
 /** Returns the items of a plan at one revision: a page, or with a selector all items. */
 async function readList(request: ResourceRequest, plan: ListPlan): Promise<StoredList> {
-  const { words } = plan.selected;
+  const { indexValues } = plan.selected;
   const options = {
     limit: plan.selected.everything ? plan.limit : 0,
     signal: deadline(request),
     ...(plan.start !== undefined && { start: plan.start }),
     ...(plan.revision !== undefined && { revision: plan.revision }),
     ...(plan.atLeast !== undefined && { atLeast: plan.atLeast }),
-    ...(words !== undefined && { finding: { by: indexOf(request.definition), words } }),
+    ...(indexValues !== undefined && {
+      lookup: { indexer: indexerOf(request.definition), values: indexValues },
+    }),
   };
   try {
     return await request.server.store.list(plan.readPrefix, options);

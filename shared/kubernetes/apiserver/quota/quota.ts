@@ -92,7 +92,7 @@ export function createQuota(
     onProgress() {
       isLoaded = true;
       loaded.resolve();
-      freshness.arrived(account.revision);
+      freshness.advance(account.revision);
     },
   });
 

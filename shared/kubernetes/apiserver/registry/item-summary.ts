@@ -3,7 +3,7 @@ import type { IndexedBy, StoredItem } from '#shared/kubernetes/storage';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { columnValues } from '../printers/table.ts';
 import { keyPrefix } from './keys.ts';
-import { type Selectable, type Selection, selectableOf, wordOf } from './selectors.ts';
+import { indexValueOf, type Selectable, type Selection, selectableOf } from './selectors.ts';
 import { decodeObject } from './stored-object.ts';
 
 /** The parts of an object that lists and watches need repeatedly: parsed once, cached for the lifetime of the item. */
@@ -31,17 +31,17 @@ export function summaryOf(definition: KindDefinition, item: StoredItem): ItemSum
 const indexes = new WeakMap<KindDefinition, IndexedBy>();
 
 /** Returns the index of a kind by its indexed labels. */
-export function indexOf(definition: KindDefinition): IndexedBy {
+export function indexerOf(definition: KindDefinition): IndexedBy {
   const { indexedLabels = [] } = definition;
   let index = indexes.get(definition);
   if (!index) {
     const wordsOf = (item: StoredItem) => {
       const labels = labelsOf(definition, item);
       return indexedLabels.flatMap((label) =>
-        Object.hasOwn(labels, label) ? wordOf(label, labels[label]) : [],
+        Object.hasOwn(labels, label) ? indexValueOf(label, labels[label]) : [],
       );
     };
-    index = { prefix: keyPrefix(definition), wordsOf };
+    index = { prefix: keyPrefix(definition), indexValuesOf: wordsOf };
     indexes.set(definition, index);
   }
   return index;

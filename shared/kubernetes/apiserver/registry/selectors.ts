@@ -24,7 +24,7 @@ export interface Selection {
   name?: string;
   namespace?: string;
   /** Values to look up in the label index: every matching object has one of them. Undefined: the index cannot be used. */
-  words?: readonly string[];
+  indexValues?: readonly string[];
 }
 
 /** Splits at unescaped commas. Drops empty terms. */
@@ -94,13 +94,13 @@ export function selection(definition: KindDefinition, labelText: string, fieldTe
     ...(name !== undefined && { name }),
     ...(namespace !== undefined && { namespace }),
     ...(indexed !== undefined && {
-      words: (required.get(indexed) ?? []).map((value) => wordOf(indexed, value)),
+      indexValues: (required.get(indexed) ?? []).map((value) => indexValueOf(indexed, value)),
     }),
   };
 }
 
 /** Returns the index value of a label. */
-export function wordOf(label: string, value = ''): string {
+export function indexValueOf(label: string, value = ''): string {
   return `${label}=${value}`;
 }
 
