@@ -230,17 +230,21 @@ describe('a kubeconfig', () => {
     [
       'no context chosen',
       { more: { 'current-context': '' } },
-      /config: no context is chosen.*use-context NAME.*: x\)/,
+      /config: no context is selected.*use-context NAME.*: x\)/,
     ],
     [
       'a context that is missing',
       { more: { 'current-context': 'y' } },
       /config: there is no context "y".*: x\)/,
     ],
-    ['a user that is missing', { more: { users: [] } }, /context x names the user "u", which is missing/],
-    ['text that is no YAML', '{\n\t- {', /config is no YAML: [^\n]+$/],
-    ['nothing in it', '# to be filled\n', /config: no context is chosen/],
-    ['another document', '[1]', /config holds no kubeconfig/],
+    [
+      'a user that is missing',
+      { more: { users: [] } },
+      /context x refers to the user "u", which does not exist/,
+    ],
+    ['invalid YAML', '{\n\t- {', /config is not valid YAML: [^\n]+$/],
+    ['nothing in it', '# to be filled\n', /config: no context is selected/],
+    ['another document', '[1]', /config is not a kubeconfig/],
   ])('with %s is refused, saying where and what to do', async (_, config, message) => {
     if (typeof config === 'string') await api.put('config', config);
     else await api.kubeconfig(config);
