@@ -15,7 +15,7 @@ function depthOf(value: unknown): number {
 }
 
 describe('scanJson', () => {
-  it('finds no duplicates and the true depth in what JSON.stringify made, however it is indented', () => {
+  it('finds no duplicates and the right depth in output of JSON.stringify, regardless of indentation', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 3 }), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);

@@ -41,7 +41,7 @@ describe('readMessage', () => {
     expect(code(() => readMessage(Uint8Array.from(bytes)))).toBe('BadRequest');
   });
 
-  it('answers fields or BadRequest to any bytes, never another error', () => {
+  it('returns fields or throws BadRequest for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(['none', 'BadRequest']).toContain(

@@ -20,7 +20,7 @@ describe('keptByLastApplied', () => {
     ]).toEqual([true, false, false]);
   });
 
-  it.each(['', '{', '[]', '{"apiVersion":"other/v1"}'])('says nothing of %j', (content) => {
+  it.each(['', '{', '[]', '{"apiVersion":"other/v1"}'])('ignores the annotation %j', (content) => {
     expect(unchangedSinceLastApplied(type, noted(content, {}))).toBeUndefined();
   });
 });

@@ -27,7 +27,7 @@ describe('identityOf', () => {
 });
 
 describe('suppliedManaged', () => {
-  it('reads what a client may send, in canonical form', () => {
+  it('parses entries from clients into canonical form', () => {
     const sent = [{ ...entry, fieldsV1: { 'f:a': { '.': {} } }, time: null }];
     expect(sortedEntries(suppliedManaged(sent) ?? new Map())).toEqual([entry]);
   });

@@ -27,7 +27,7 @@ const [a = '', b = '', c = ''] = managed.keys();
 const changes = { added: {}, modified: { 'f:x': {} }, removed: { 'f:z': {} } };
 
 describe('ownable', () => {
-  it('is everything but what the server sets and what names the object', () => {
+  it('excludes server-set fields and the identity of the object', () => {
     const metadata = { '.': {}, 'f:name': {}, 'f:uid': {}, 'f:labels': { 'f:a': {} } };
     expect(ownable({ 'f:apiVersion': {}, 'f:kind': {}, 'f:metadata': metadata, 'f:spec': {} })).toEqual({
       'f:metadata': { 'f:labels': { 'f:a': {} } },
@@ -47,12 +47,12 @@ describe('ignoredBy', () => {
 });
 
 describe('a change', () => {
-  it('conflicts with the others that own what it sets', () => {
+  it('conflicts with other owners of the changed fields', () => {
     expect(conflictsOf(managed, changes, a)).toEqual(new Map([[b, { 'f:x': {} }]]));
     expect(conflictsOf(managed, { ...changes, modified: {} }, a).size).toBe(0);
   });
 
-  it('takes from the others what it sets and removes, and the last field with the entry', () => {
+  it('removes changed and removed fields from other owners, and entries without fields', () => {
     const left = ownersAfterChange(managed, changes, b);
     expect([...left.keys()]).toEqual([a, b]);
     expect(left.get(a)?.fieldsV1).toEqual({ 'f:y': {} });
@@ -63,7 +63,7 @@ describe('a change', () => {
 const type = mergeTypeOf(sampleWidget);
 
 describe('asDeclared', () => {
-  it('makes one member of what has become atomic', () => {
+  it('replaces the members of a list or map that became atomic by one member', () => {
     const before = {
       'f:spec': { 'f:amap': { 'f:a': {} }, 'f:plain': { '.': {}, 'v:"x"': {} }, 'f:map': { 'f:a': {} } },
     };
@@ -72,7 +72,7 @@ describe('asDeclared', () => {
     });
   });
 
-  it('looks into items of lists, and knows nothing of what is not declared', () => {
+  it('descends into list items, and ignores undeclared fields', () => {
     const before = {
       'f:spec': {
         'f:parts': { 'k:{"name":"a"}': { 'f:opts': { 'f:x': {} } } },

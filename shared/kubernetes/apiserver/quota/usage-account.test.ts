@@ -22,7 +22,7 @@ it('counts objects and bytes of each kind and namespace', async () => {
   ]);
 });
 
-it('forgets a collection that holds nothing', async () => {
+it('drops empty collections', async () => {
   const account = new UsageAccount();
   account.apply({ events: [put(item('a', 3, 1))], revision: 1 });
   const previous = item('a', 3, 1);
@@ -130,7 +130,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: relist },
 );
 
-it('equals a recount after any creates, updates and deletes, with late events, late answers and new lists', async () => {
+it('equals a recount after any writes, with late events, late responses and relists', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
       const history = new History();

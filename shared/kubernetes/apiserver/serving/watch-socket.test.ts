@@ -131,7 +131,7 @@ describe('a watch over a WebSocket', () => {
     socket.destroy();
   });
 
-  it('answers a ping that comes with the handshake, and closes on bytes that are not a frame', async () => {
+  it('responds to a ping sent with the handshake, and closes on bytes that are not a frame', async () => {
     const { socket, received } = await byHand(`${widgets}?watch=true`);
     socket.write(Buffer.from([0x89, 0x82, 0, 0, 0, 0, 0x68, 0x69]));
     const pong = Buffer.from([0x8a, 0x02, 0x68, 0x69]);
@@ -154,7 +154,7 @@ describe('a watch over a WebSocket', () => {
     expect(received().subarray(-4)).toEqual(closeFrame(code));
   });
 
-  it('discards client messages and answers pings', async () => {
+  it('discards client messages and responds to pings', async () => {
     const { socket, received } = await byHand(`${widgets}?watch=true`);
     const payload = Buffer.alloc(70_000, 0xff);
     const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 1, 0x11, 0x70, 0, 0, 0, 0]);

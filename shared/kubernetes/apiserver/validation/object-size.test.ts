@@ -20,7 +20,7 @@ describe('an object in a store that would hold it', () => {
     spec: { color: text(length) },
   });
 
-  it('is refused on create when it is larger than etcd would take, naming size, limit and what to do', async () => {
+  it('is rejected on create if it exceeds the limit of etcd, with size, limit and advice', async () => {
     expect((await server.call('POST', widgets, sized('fits', largestObjectBytes - 1_000))).status).toBe(201);
     const { status, body } = await server.call('POST', widgets, sized('large', largestObjectBytes));
     expect([status, body.reason]).toEqual([413, 'RequestEntityTooLarge']);

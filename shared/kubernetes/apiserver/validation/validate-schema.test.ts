@@ -25,7 +25,7 @@ describe('validateSchema on a valid object', () => {
     expect(order.spec).not.toHaveProperty('mode');
   });
 
-  it('judges no field again that is the one of the stored object', () => {
+  it('skips fields that are identical to the stored object', () => {
     const old = anOrder({ mode: 'Tightened since', artifacts: 'none' });
     const patched = { ...old, status: { phase: 'Done' } };
     expect(validateSchema(sampleOrder, patched, old)).toEqual({ object: patched, causes: [] });
@@ -142,7 +142,7 @@ describe('validateSchema on an invalid object', () => {
       'FieldValueInvalid',
       'Invalid value: "nowhere": spec.remote in body must be of type url',
     ],
-  ])('tells what is wrong with %j', (spec, reason, message) => {
+  ])('reports the error in %j', (spec, reason, message) => {
     const found = causes(spec);
     expect(found.map(([is]) => is)).toEqual([reason]);
     expect(found[0]?.[2]).toContain(message);
@@ -173,7 +173,7 @@ describe('validateSchema on an invalid object', () => {
     ]);
   });
 
-  it('never shows what a Secret holds, nor the credentials in a URL', () => {
+  it('never exposes values of a Secret, nor credentials in a URL', () => {
     const secret = {
       apiVersion: 'v1',
       kind: 'Secret',

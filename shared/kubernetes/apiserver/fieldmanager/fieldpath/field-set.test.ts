@@ -52,7 +52,7 @@ describe('FieldSetBuilder', () => {
     expect(() => setOf(...paths(12_001))).toThrow(expect.objectContaining({ code: 'RequestEntityTooLarge' }));
   });
 
-  it('holds exactly what was inserted', () => {
+  it('contains exactly the inserted paths', () => {
     fc.assert(
       fc.property(fc.array(path), (paths) => {
         expect(members(setOf(...paths))).toEqual(new Set(paths.map((one) => one.join(' '))));
@@ -62,7 +62,7 @@ describe('FieldSetBuilder', () => {
 });
 
 describe('a walk', () => {
-  it('may add places before and after what is below them', () => {
+  it('may add paths before and after their children', () => {
     const before = new FieldSetBuilder();
     before.enter('f:a');
     before.add();
@@ -84,7 +84,7 @@ describe('a walk', () => {
 });
 
 describe('operations', () => {
-  it('are those of sets of paths', () => {
+  it('equal those of plain sets of paths', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
         const [left, right] = [members(a), members(b)];
@@ -95,7 +95,7 @@ describe('operations', () => {
     );
   });
 
-  it('without leaves out what begins with a member, too', () => {
+  it('recursiveDifference also removes paths with a member as prefix', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
         const removed = [...members(b)].map((one) => `${one} `);
@@ -143,7 +143,7 @@ describe('operations', () => {
 describe('looking up', () => {
   const set = setOf(['f:a'], ['f:a', 'f:b'], ['f:c', 'f:d']);
 
-  it('tells members from mere beginnings', () => {
+  it('distinguishes members from prefixes', () => {
     expect([has(set, ['f:a']), has(set, ['f:c']), has(set, ['f:c', 'f:d']), has(set, [])]).toEqual([
       true,
       false,
