@@ -28,7 +28,7 @@ it('an Order of 5,000 artifacts that leaves no room for its status is refused, a
   expect([status, body.reason]).toEqual([413, 'RequestEntityTooLarge']);
   expect(body.message).toMatch(
     new RegExp(
-      '^orders "large" is too large: it takes 1\\.\\d MiB as stored and its status may come to take [\\d.]+ [KM]iB more, ' +
+      '^orders "large" is too large: it takes 1\\.\\d MiB as stored and its status may grow to [\\d.]+ [KM]iB, ' +
         'together [\\d.]+ [KM]iB more than the limit of 1\\.5 MiB\\. Its first \\d+ artifacts fit: move the other \\d+ of 5000 to further Orders\\.$',
     ),
   );

@@ -83,7 +83,7 @@ describe('a damaged embedded store', () => {
     const other = join(root, 'other');
     await fill(other);
     writeFileSync(join(other, 'data.mdb'), data);
-    expect((await examine(other)).refusal?.message).toContain('is of another store');
+    expect((await examine(other)).refusal?.message).toContain('belongs to another store');
   });
 
   it(

@@ -301,7 +301,7 @@ describe('one user who fills the store', () => {
       status: 429,
       body: {
         message: expect.stringContaining(
-          'may write 4194304 bytes in a minute (limits.bytesWrittenPerMinute of',
+          'may write 4194304 bytes per minute (limits.bytesWrittenPerMinute of',
         ),
         details: { retryAfterSeconds: expect.any(Number) },
       },

@@ -8,7 +8,7 @@ describe('a failure', () => {
     [new ArcError('ServiceUnavailable', 'no connection'), 3, 'arcctl doctor'],
     [new ArcError('Unauthorized', 'no'), 3, 'Log in again'],
     [new ArcError('Timeout', 'no answer'), 4, 'no answer'],
-    [new ArcError('NotFound', 'the server answered 404'), 1, 'ARC may not be installed'],
+    [new ArcError('NotFound', 'the server responded with 404'), 1, 'ARC may not be installed'],
     [new ArcError('Forbidden', 'you may not'), 5, 'you may not'],
     [new TypeError('a defect'), 1, 'a defect'],
   ])('%s ends with its exit code and the next step', (caught, exitCode, text) => {

@@ -1,4 +1,4 @@
-/** A generic API server: definitions of kinds in, the Kubernetes API out. Why it is ours: docs/decisions/0001-own-api-server-and-etcd.md. */
+/** A generic API server: serves the Kubernetes API for kind definitions. Rationale: docs/decisions/0001-own-api-server-and-etcd.md. */
 
 export type { FindNamespace } from './admission/namespace-lifecycle.ts';
 export type { AdmissionPlugin, AdmissionRequest } from './admission/plugin.ts';

@@ -51,7 +51,7 @@ describe('a kubeconfig', () => {
     expect(await api.seenBy({ user })).toMatchObject({ certificate: 'jo', authorization: undefined });
   });
 
-  it('signs in with a client certificate in it, a token, a password, and as somebody else', async () => {
+  it('authenticates with a client certificate, a token, a password, and by impersonation', async () => {
     const { cert, key } = await api.authority.issue({ name: 'kim' }, { use: 'client' });
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     const data = { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) };
@@ -128,7 +128,7 @@ describe('a kubeconfig', () => {
     expect(await runs()).toBe(2);
   });
 
-  it('tells an exec plugin what it is asked for, and of the cluster where it wants to know', async () => {
+  it('passes ExecCredential to an exec plugin, with cluster info if requested', async () => {
     const command = await plugin(
       `printf %s "$KUBERNETES_EXEC_INFO" > ${api.file('info')}\n${credential('"token":"\'$EXTRA\'"')}`,
     );
@@ -215,7 +215,7 @@ describe('a kubeconfig', () => {
     }
   });
 
-  it('is enough for a watch, which ends when it is aborted', async () => {
+  it('suffices for a watch, which ends on abort', async () => {
     const client = await clientOf({ KUBECONFIG: await api.kubeconfig({ user: { token: 'abc' } }) });
     const control = new AbortController();
     const events: string[] = [];
@@ -230,18 +230,22 @@ describe('a kubeconfig', () => {
     [
       'no context chosen',
       { more: { 'current-context': '' } },
-      /config: no context is chosen.*use-context NAME.*: x\)/,
+      /config: no context is selected.*use-context NAME.*: x\)/,
     ],
     [
       'a context that is missing',
       { more: { 'current-context': 'y' } },
       /config: there is no context "y".*: x\)/,
     ],
-    ['a user that is missing', { more: { users: [] } }, /context x names the user "u", which is missing/],
-    ['text that is no YAML', '{\n\t- {', /config is no YAML: [^\n]+$/],
-    ['nothing in it', '# to be filled\n', /config: no context is chosen/],
-    ['another document', '[1]', /config holds no kubeconfig/],
-  ])('with %s is refused, saying where and what to do', async (_, config, message) => {
+    [
+      'a user that is missing',
+      { more: { users: [] } },
+      /context x refers to the user "u", which does not exist/,
+    ],
+    ['invalid YAML', '{\n\t- {', /config is not valid YAML: [^\n]+$/],
+    ['nothing in it', '# to be filled\n', /config: no context is selected/],
+    ['another document', '[1]', /config is not a kubeconfig/],
+  ])('with %s is rejected with file and solution', async (_, config, message) => {
     if (typeof config === 'string') await api.put('config', config);
     else await api.kubeconfig(config);
     await expect(programAccess({ KUBECONFIG: api.file('config') })).rejects.toMatchObject({
@@ -267,7 +271,7 @@ describe('a kubeconfig', () => {
       exec('./plugin.sh'),
       /the credential plugin ".*plugin.sh" failed: Log in first: run it\.$/,
     ],
-  ])('with %s fails requests with a message that says so', async (_, user, message) => {
+  ])('with %s fails requests with a clear message', async (_, user, message) => {
     await api.put('empty', '');
     await plugin('printf "Log in first:\\nrun it.\\n" >&2; exit 1');
     await expect(api.seenBy({ user })).rejects.toMatchObject({
@@ -334,7 +338,7 @@ describe('programAccess', () => {
     expect((await programAccess({ HOME: api.folder })).server).toBe('https://kubeconfig');
   });
 
-  it('says what to set when there is no cluster', async () => {
+  it('names the settings to use without a cluster', async () => {
     await expect(programAccess({ HOME: api.folder })).rejects.toMatchObject({
       code: 'Invalid',
       message: expect.stringMatching(

@@ -7,9 +7,9 @@ import type { ClusterAccess } from './transport/transport.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The choices of a command line, as with kubectl. */
+/** Overrides from a command line, as in kubectl. */
 export interface AccessChoice {
-  /** A file that replaces KUBECONFIG, the pod's account and ~/.kube/config. */
+  /** Replaces KUBECONFIG, the service account of the pod and ~/.kube/config. */
   kubeconfig?: string | undefined;
   /** Replaces the current context. */
   context?: string | undefined;
@@ -17,8 +17,8 @@ export interface AccessChoice {
 }
 
 /**
- * Returns the cluster of a function: in a pod that of its service account, without loading a library; elsewhere as
- * `programAccess`. Rejects with Invalid if there is no cluster, saying what to set.
+ * Returns access to the cluster for a function: in a pod by its service account, without loading the kubeconfig library; elsewhere like
+ * `programAccess`. Rejects with Invalid if no cluster is configured.
  */
 export async function functionAccess(env: Env): Promise<ClusterAccess> {
   const isInPod = Boolean(env.KUBERNETES_SERVICE_HOST) && !env.KUBECONFIG;
@@ -26,10 +26,10 @@ export async function functionAccess(env: Env): Promise<ClusterAccess> {
 }
 
 /**
- * Returns the cluster of a program. The first that exists: ARC_API_SERVER with ARC_TOKEN_FILE and ARC_CA_FILE; the current context of
- * KUBECONFIG; the service account of the pod; the current context of ~/.kube/config. Contexts, client certificates,
- * token files, exec plugins and proxies work as in kubectl. Rejects with Invalid if there is none or a kubeconfig is wrong.
- * `namespace` is that of the context, if it names one.
+ * Returns access to the cluster for a program. Uses the first of: ARC_API_SERVER with ARC_TOKEN_FILE and ARC_CA_FILE; the current context of
+ * KUBECONFIG; the service account of the pod; the current context of ~/.kube/config. Contexts, client certificates, token files, exec
+ * plugins and proxies work as in kubectl. Rejects with Invalid if no cluster is configured or a kubeconfig is invalid. `namespace` is the
+ * namespace of the context, if any.
  */
 export async function programAccess(
   env: Env,
@@ -61,7 +61,7 @@ function sourceOf(env: Env, { kubeconfig, context }: AccessChoice): ContextSourc
   const { ARC_API_SERVER, KUBECONFIG, KUBERNETES_SERVICE_HOST, HOME } = env;
   if (context === undefined && (ARC_API_SERVER || (KUBERNETES_SERVICE_HOST && !KUBECONFIG))) {
     const caFile = env.ARC_CA_FILE || path.join(accountFolder, 'ca.crt');
-    // Outside a pod the file may not exist: then Node's own authorities are used.
+    // Outside a pod the file may be missing: then the root certificates of Node are used.
     const hasAuthority = Boolean(env.ARC_CA_FILE) || existsSync(caFile);
     return {
       server: inClusterServer(env),
@@ -71,10 +71,10 @@ function sourceOf(env: Env, { kubeconfig, context }: AccessChoice): ContextSourc
   }
   if (KUBECONFIG)
     return { kubeconfig: KUBECONFIG.split(path.delimiter).filter((file) => file !== ''), context };
-  const usual = HOME ? path.join(HOME, '.kube/config') : undefined;
-  if (usual !== undefined && existsSync(usual)) return { kubeconfig: [usual], context };
+  const defaultFile = HOME ? path.join(HOME, '.kube/config') : undefined;
+  if (defaultFile !== undefined && existsSync(defaultFile)) return { kubeconfig: [defaultFile], context };
   throw new ArcError(
     'Invalid',
-    `there is no cluster to work for: there is no ${usual ?? '~/.kube/config'}, and KUBERNETES_SERVICE_HOST is not set, as it is in a pod: set KUBECONFIG, or ARC_API_SERVER and ARC_TOKEN_FILE`,
+    `there is no cluster to work for: there is no ${defaultFile ?? '~/.kube/config'}, and KUBERNETES_SERVICE_HOST is not set, as it is in a pod: set KUBECONFIG, or ARC_API_SERVER and ARC_TOKEN_FILE`,
   );
 }

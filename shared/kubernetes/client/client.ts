@@ -1,7 +1,7 @@
 import type { KubeObject } from '#shared/base/meta';
 import type { TraceContext } from '#shared/base/telemetry';
 
-/** A collection of the API with, as a phantom, the type of its objects. */
+/** A resource of the API, with the type of its objects as a phantom type. */
 export interface Kind<T extends KubeObject = KubeObject> {
   /** As written in manifests: `v1`, `arc.opendefense.cloud/v1alpha1`. */
   apiVersion: string;
@@ -11,23 +11,23 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly _type?: T;
 }
 
-/** One object of a kind. `namespace` is absent for cluster-scoped kinds. */
+/** The key of an object. `namespace` is absent for cluster-scoped kinds. */
 export interface Key {
   name: string;
   namespace?: string;
 }
 
-/** An object to read. */
+/** The key of an object to read. */
 export interface ReadKey extends Key {
   /** A hint: a selector `<label>=<value>` that matches this object and few others. Concurrent reads with such hints are batched into one list. */
   among?: string | undefined;
 }
 
-/** An object whose metadata is to be read. */
+/** The key of an object whose metadata to read. */
 export interface MetadataKey extends Key {
   /**
-   * Accepts a state at least as new as this resourceVersion of the same API server, which its cache may have. Absent: the newest state. May be
-   * the resourceVersion of another kind, if our own API server stores both kinds: it numbers all writes together.
+   * Accepts a cached state at least as new as this resourceVersion. Absent: the newest state. May be the resourceVersion of another kind if
+   * both are stored by ARC's API server, whose revisions are shared by all kinds.
    */
   notOlderThan?: string | undefined;
 }
@@ -43,15 +43,15 @@ export type WatchEvent<T> =
   | { type: 'BOOKMARK'; resourceVersion: string };
 
 /**
- * A small Kubernetes client over fetch. Every method rejects with an ArcError that has the code of the Status in the
- * answer; nothing is retried here. All calls have a deadline (default 30 s), except a watch, which has only its signal.
+ * A small Kubernetes client based on fetch. Methods reject with an ArcError with the reason of the Status in the response. Nothing is
+ * retried. All calls have a deadline (default 30 s), except watches.
  */
 export interface KubeClient {
   /** Returns the same client; its requests carry this trace context unchanged (see TransportOptions.trace). */
   traced(trace: TraceContext): KubeClient;
   /** Resolves with undefined if the object does not exist; every other failure rejects. */
   get<T extends KubeObject>(kind: Kind<T>, key: ReadKey, signal?: AbortSignal): Promise<T | undefined>;
-  /** As `get`, without spec and status: large objects are often read only to see whether they exist or are being deleted. */
+  /** Like `get`, without spec and status, for example to check whether a large object exists or is being deleted. */
   getMetadata(kind: Kind, key: MetadataKey, signal?: AbortSignal): Promise<KubeObject | undefined>;
   /**
    * Resolves with all items, read in pages of 500 at one resourceVersion (or with one page, given `limit`). Rejects with Expired if the
@@ -65,7 +65,7 @@ export interface KubeClient {
   create<T extends KubeObject>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
   /** PUT; `metadata.resourceVersion` in `object` is the precondition. */
   replace<T extends KubeObject>(kind: Kind<T>, object: T, signal?: AbortSignal): Promise<T>;
-  /** JSON merge patch (RFC 7396) of the object, or of its status subresource. A `metadata.resourceVersion` in the patch guards the write. */
+  /** JSON merge patch (RFC 7396) of the object, or of its status subresource. A `metadata.resourceVersion` in the patch is a precondition. */
   mergePatch<T extends KubeObject>(
     kind: Kind<T>,
     key: Key,
@@ -74,11 +74,10 @@ export interface KubeClient {
     signal?: AbortSignal,
   ): Promise<T>;
   /**
-   * Resolves with the last `tailLines` lines of a container's log, at most `limitBytes`. The usual deadline applies: the log is
-   * not followed.
+   * Resolves with the last `tailLines` lines of a container's log, at most `limitBytes`. Does not follow the log.
    */
   log(pod: Key, options: LogOptions, signal?: AbortSignal): Promise<string>;
-  /** Resolves with false if the object was gone already. Propagation is Background by default. */
+  /** Resolves with false if the object does not exist. Default propagation: Background. */
   delete(kind: Kind, key: Key, options?: DeleteOptions, signal?: AbortSignal): Promise<boolean>;
   /**
    * Yields the changes after `resourceVersion`, in order, with bookmarks. Ends when the server closes the watch or `signal` is
@@ -103,12 +102,12 @@ export interface Selection {
 }
 
 export interface ListOptions extends Selection {
-  /** Read one page of at most this many items instead of everything; `continue` of the answer names the next page. */
+  /** Reads one page of at most this many items; `continue` of the result is the token of the next page. */
   limit?: number;
   /** The start of the page: `continue` of the previous page. Only with `limit`. */
   continue?: string;
-  /** Reject with RequestEntityTooLarge if the page is larger. Only with `limit`: ask for fewer items then. */
-  mostBytes?: number;
+  /** Rejects with RequestEntityTooLarge if the page is larger. Only with `limit`, which the caller then reduces. */
+  maxBytes?: number;
 }
 
 export interface LogOptions {
@@ -125,8 +124,8 @@ export interface DeleteOptions {
 
 export interface WatchOptions extends Selection {
   resourceVersion: string;
-  /** How long the server is asked to keep the watch open. */
+  /** Timeout of the watch on the server. */
   timeoutSeconds?: number;
-  /** Reject with Timeout if the server sends nothing, not even a bookmark, for this long. Absent: the limit of fetch (5 minutes in Node). */
+  /** Rejects with Timeout if the server sends nothing, not even a bookmark, for this time. Absent: the limit of fetch (5 minutes in Node). */
   inactivityMs?: number;
 }

@@ -48,7 +48,7 @@ function recorder(status: number, body: unknown, headers = {}) {
 }
 
 describe('requests', () => {
-  it('read no more of a log than was asked for, and say why there is none', async () => {
+  it('read at most limitBytes of a log, and report why it is missing', async () => {
     const lines: (string | undefined)[] = [];
     const client = await clientOf((request, response) => {
       lines.push(request.url);
@@ -289,7 +289,7 @@ describe('watch', () => {
   const from = { resourceVersion: '5' };
   const endless = new AbortController().signal;
 
-  it('asks for bookmarks and gives events, a character split over chunks included', async () => {
+  it('requests bookmarks and yields events, even if a character is split between chunks', async () => {
     let asked = '';
     const client = await clientOf((request, response) => {
       asked = request.url ?? '';

@@ -13,7 +13,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './client.ts';
-import type { Answer } from './transport/node-fetch.ts';
+import type { FetchResponse } from './transport/node-fetch.ts';
 import { isGone } from './transport/status.ts';
 import {
   createTransport,
@@ -34,7 +34,7 @@ const podKind: Kind = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespace
  */
 export function createKubeClient(options: TransportOptions): KubeClient {
   const transport = createTransport(options);
-  const one = async <T extends KubeObject>(
+  const sendForObject = async <T extends KubeObject>(
     kind: Kind<T>,
     request: Outgoing,
     signal?: AbortSignal,
@@ -45,13 +45,13 @@ export function createKubeClient(options: TransportOptions): KubeClient {
 
     get<T extends KubeObject>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined> {
       const request: Outgoing = { method: 'GET', path: objectPath(kind, key) };
-      return orAbsent<T | undefined>(() => one(kind, request, signal), undefined);
+      return orAbsent<T | undefined>(() => sendForObject(kind, request, signal), undefined);
     },
 
     getMetadata(kind: Kind, key: MetadataKey, signal?: AbortSignal): Promise<KubeObject | undefined> {
       const path = `${objectPath(kind, key)}${query({ resourceVersion: key.notOlderThan })}`;
       const request: Outgoing = { method: 'GET', path, ...accept({ metadataOnly: true }) };
-      return orAbsent<KubeObject | undefined>(() => one(kind, request, signal), undefined);
+      return orAbsent<KubeObject | undefined>(() => sendForObject(kind, request, signal), undefined);
     },
 
     list: (kind, selection = {}, signal) =>
@@ -61,16 +61,16 @@ export function createKubeClient(options: TransportOptions): KubeClient {
 
     create(kind, object, signal) {
       const path = collectionPath(kind, namespaceOf(kind, object.metadata));
-      return one(kind, { method: 'POST', path, body: object }, signal);
+      return sendForObject(kind, { method: 'POST', path, body: object }, signal);
     },
 
     replace: (kind, object, signal) =>
-      one(kind, { method: 'PUT', path: objectPath(kind, object.metadata), body: object }, signal),
+      sendForObject(kind, { method: 'PUT', path: objectPath(kind, object.metadata), body: object }, signal),
 
     mergePatch(kind, key, patch, where, signal) {
       const path = objectPath(kind, key, where?.subresource);
       const contentType = 'application/merge-patch+json';
-      return one(kind, { method: 'PATCH', path, body: patch, contentType }, signal);
+      return sendForObject(kind, { method: 'PATCH', path, body: patch, contentType }, signal);
     },
 
     async log(pod, options, signal) {
@@ -123,10 +123,10 @@ async function listPage<T extends KubeObject>(
     continue: options.continue,
   })}`;
   const request: Outgoing = { method: 'GET', path, ...accept(options, 'List') };
-  const body = await transport.send(request, signal, options.mostBytes);
+  const body = await transport.send(request, signal, options.maxBytes);
   const metadata = isRecord(body) ? body.metadata : undefined;
   if (!isRecord(body) || !isRecord(metadata) || typeof metadata.resourceVersion !== 'string') {
-    throw new ArcError('InternalError', `GET ${path.split('?')[0]}: the server did not answer with a list`);
+    throw new ArcError('InternalError', `GET ${path.split('?')[0]}: the server did not return a list`);
   }
   const items = Array.isArray(body.items)
     ? body.items.filter(isRecord).map((item) => asKind(kind, item))
@@ -157,7 +157,10 @@ async function* watch<T extends KubeObject>(
   const deadline = startDeadline(transport.deadlineMs, `${describe(request)} (watch)`, signal);
   try {
     const answer = await transport.open(request, deadline);
-    yield* watchEvents(kind, restarting(answer, deadline, options.inactivityMs ?? Number.POSITIVE_INFINITY));
+    yield* watchEvents(
+      kind,
+      withInactivityTimeout(answer, deadline, options.inactivityMs ?? Number.POSITIVE_INFINITY),
+    );
   } catch (caught) {
     if (!signal.aborted) throw transport.failure(caught, request, deadline);
   } finally {
@@ -165,9 +168,9 @@ async function* watch<T extends KubeObject>(
   }
 }
 
-/** Reads the body of a watch. Every chunk restarts the deadline, which until now bounded only the head of the answer. */
-async function* restarting(
-  answer: Answer,
+/** Reads the body of a watch. Every chunk restarts the deadline, which applied to the response head before. */
+async function* withInactivityTimeout(
+  answer: FetchResponse,
   deadline: Deadline,
   inactivityMs: number,
 ): AsyncGenerator<Uint8Array> {
@@ -178,14 +181,14 @@ async function* restarting(
   }
 }
 
-/** Reads at most `limit` bytes of a body, whatever the server sends. */
-async function readText(answer: Answer, limit: number): Promise<string> {
+/** Reads at most `limit` bytes of a body. */
+async function readText(answer: FetchResponse, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of answer.body ?? []) {
     chunks.push(chunk.subarray(0, limit - length));
     length += chunk.length;
-    // Leaving the loop ends the answer.
+    // Leaving the loop closes the response.
     if (length >= limit) break;
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -203,10 +206,10 @@ async function orAbsent<T>(attempt: () => Promise<T>, absent: Awaited<T>): Promi
 
 function objectOf<T extends KubeObject>(kind: Kind<T>, body: unknown, request: Outgoing): T {
   if (isRecord(body) && isRecord(body.metadata)) return asKind(kind, body);
-  throw new ArcError('InternalError', `${describe(request)}: the server did not answer with an object`);
+  throw new ArcError('InternalError', `${describe(request)}: the server did not return an object`);
 }
 
-/** Returns the Accept header for metadata only, of a list or of each event of a watch; none for whole objects. */
+/** Returns the Accept header for metadata of objects, lists (`suffix`) or watch events; none for whole objects. */
 function accept({ metadataOnly = false }: Selection, suffix = ''): Pick<Outgoing, 'accept'> {
   return metadataOnly
     ? { accept: `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1` }

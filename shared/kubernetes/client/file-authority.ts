@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises';
 import tls from 'node:tls';
 import { ArcError } from '#shared/base/errors';
 
-const rereadMs = 60_000;
+const rereadIntervalMs = 60_000;
 
 /**
- * Trusts the certificate authorities in a PEM file for all TLS of this process, and reads the file again at most once a minute,
- * when called: a cluster's authority is renewed while pods run. NODE_EXTRA_CA_CERTS does not do this, because Node reads it only at
- * its start. Once a file was read, its absence or emptiness changes nothing.
+ * Returns a function that trusts the certificate authorities in a PEM file for all TLS of this process. Reads the file again at most once a
+ * minute, because the authority of a cluster is rotated while pods run; Node reads NODE_EXTRA_CA_CERTS only at startup. A file that becomes
+ * missing or empty is ignored.
  *
  * @param required reject with ServiceUnavailable if the file never existed; otherwise it may be absent
- * @param now milliseconds of any steady clock
+ * @param now milliseconds of a monotonic clock
  */
 export function fileAuthority(
   path: string,
@@ -21,7 +21,7 @@ export function fileAuthority(
   let trusted = '';
   let others: string[] | undefined;
   return async () => {
-    if (now() - lookedAt < rereadMs) return;
+    if (now() - lookedAt < rereadIntervalMs) return;
     const pem = await read(path, required && trusted === '');
     lookedAt = now();
     if (pem === '' || pem === trusted) return;

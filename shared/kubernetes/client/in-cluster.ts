@@ -4,20 +4,20 @@ import { ArcError } from '#shared/base/errors';
 import { fileAuthority } from './file-authority.ts';
 import type { ClusterAccess } from './transport/transport.ts';
 
-/** The folder of the account's token and the cluster's certificate authority, which the kubelet writes. */
+/** The folder in which the kubelet writes the service account token and the certificate authority of the cluster. */
 export const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
-const rereadMs = 60_000;
+const rereadIntervalMs = 60_000;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads address and credentials from the environment and files of a pod: KUBERNETES_SERVICE_HOST and _PORT, and the account's token
- * and authority, which are read again as they are renewed. ARC_API_SERVER (a URL), ARC_TOKEN_FILE and ARC_CA_FILE override
- * them outside a cluster. Throws Invalid if neither is set.
+ * Returns access to the cluster from the environment and files of a pod: KUBERNETES_SERVICE_HOST and _PORT, and the service account token and
+ * authority, which are reread because they are rotated. ARC_API_SERVER (a URL), ARC_TOKEN_FILE and ARC_CA_FILE override them outside of a
+ * cluster. Throws Invalid if neither is set.
  */
 export function inClusterConfig(env: Env): ClusterAccess {
   const read = fileToken(env.ARC_TOKEN_FILE || join(accountFolder, 'token'));
-  // Outside a pod the file may not exist: then Node's own authorities are used.
+  // Outside a pod the file may be missing: then the root certificates of Node are used.
   const trust = fileAuthority(env.ARC_CA_FILE || join(accountFolder, 'ca.crt'), Boolean(env.ARC_CA_FILE));
   const token = async () => {
     await trust();
@@ -26,7 +26,7 @@ export function inClusterConfig(env: Env): ClusterAccess {
   return { server: inClusterServer(env), token };
 }
 
-/** Returns the address of the API server. Throws Invalid if there is none. */
+/** Returns the address of the API server. Throws Invalid if it is not configured. */
 export function inClusterServer(env: Env): string {
   if (env.ARC_API_SERVER) return env.ARC_API_SERVER;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
@@ -40,15 +40,15 @@ export function inClusterServer(env: Env): string {
 }
 
 /**
- * Reads a token from a file, again at most once a minute: the kubelet rotates it (client-go does the same). Rejects with
- * ServiceUnavailable if the file is unreadable or empty.
+ * Returns a function that reads a token from a file. Rereads it at most once a minute, like client-go, because the kubelet rotates it.
+ * Rejects with ServiceUnavailable if the file is unreadable or empty.
  *
- * @param now milliseconds of any steady clock
+ * @param now milliseconds of a monotonic clock
  */
 export function fileToken(path: string, now: () => number = () => performance.now()): () => Promise<string> {
   let cached: { token: string; readAt: number } | undefined;
   return async () => {
-    if (cached !== undefined && now() - cached.readAt < rereadMs) return cached.token;
+    if (cached !== undefined && now() - cached.readAt < rereadIntervalMs) return cached.token;
     const token = await readToken(path);
     cached = { token, readAt: now() };
     return token;

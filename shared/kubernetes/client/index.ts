@@ -1,6 +1,6 @@
 /**
- * A small Kubernetes client: get, list, watch, patch, and the list-watch loop of the bridge and the executor. Credentials come from the
- * official client where a kubeconfig is used: docs/decisions/0014-official-client-for-credentials-only.md.
+ * A small Kubernetes client: get, list, watch, patch, and a list-watch loop (reflector). Credentials of kubeconfigs are handled by the
+ * official client: docs/decisions/0014-official-client-for-credentials-only.md.
  */
 export { type AccessChoice, functionAccess, programAccess } from './access.ts';
 export type {

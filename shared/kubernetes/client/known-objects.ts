@@ -21,15 +21,15 @@ export interface KnownStates<K> {
   entries(): Iterable<[string, Known<K>]>;
 }
 
-/** The last observed objects of a kind, and the changes that new states make. */
+/** The last observed objects of a kind, which computes changes from new states. */
 export interface KnownObjects<T extends KubeObject, K> {
   /** Stores a state. Returns no change if uid and resourceVersion are known already. */
   put(object: T): Change<T, K>[];
-  /** Removes an object; `object` is its last state. */
+  /** Removes an object. @param object its last state */
   remove(object: T): Change<T, K>[];
   /**
-   * Removes every object that is not in `keys`, those of a complete list. Yields once per examined object, undefined for one that stays, so that
-   * the caller can yield to the event loop.
+   * Removes every object that is not in `keys`, the keys of a complete list. Yields once per object, undefined for a retained one, so that the
+   * caller can yield to the event loop.
    */
   retain(keys: ReadonlySet<string>): Iterable<Change<T, K> | undefined>;
   keyOf(object: T): string;

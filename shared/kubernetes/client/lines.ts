@@ -1,9 +1,8 @@
 import { ArcError } from '#shared/base/errors';
 
 /**
- * Splits a stream of bytes into lines of text. Characters may be split over chunks. Rejects with InternalError for
- * invalid UTF-8 and for a line longer than `limit` UTF-16 units, and with ServiceUnavailable if the stream
- * ends within a line: half a line is a lost message.
+ * Splits a stream of bytes into lines. Characters may be split between chunks. Rejects with InternalError for invalid UTF-8 and for a line
+ * longer than `limit` UTF-16 code units, and with ServiceUnavailable if the stream ends within a line.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -11,7 +10,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, limit: numbe
   for await (const chunk of chunks) {
     const text = decode(decoder, chunk);
     let start = 0;
-    // Only the new text is searched: searching everything again would be quadratic in the length of a line.
+    // Searches only the new text, since searching `rest` again would be quadratic.
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
       const line = rest + text.slice(start, end);
       rest = '';
@@ -23,7 +22,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, limit: numbe
     if (rest.length > limit) throw tooLong(limit);
   }
   if ((rest + decode(decoder)).trim() !== '') {
-    throw new ArcError('ServiceUnavailable', 'the stream was cut in the middle of a line');
+    throw new ArcError('ServiceUnavailable', 'the stream ended within a line');
   }
 }
 
@@ -32,10 +31,10 @@ function decode(decoder: InstanceType<typeof TextDecoder>, chunk?: Uint8Array): 
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
   } catch (caught) {
     const code = chunk === undefined ? 'ServiceUnavailable' : 'InternalError';
-    throw new ArcError(code, 'the stream holds bytes that are not UTF-8', { cause: caught });
+    throw new ArcError(code, 'the stream contains invalid UTF-8', { cause: caught });
   }
 }
 
 function tooLong(limit: number): ArcError {
-  return new ArcError('InternalError', `the stream holds a line longer than ${limit} characters`);
+  return new ArcError('InternalError', `the stream contains a line longer than ${limit} characters`);
 }

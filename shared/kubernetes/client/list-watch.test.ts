@@ -176,7 +176,7 @@ describe('listWatch', () => {
     expect(api.lists).toBe(1);
   });
 
-  it('resumes after the last whole line when one is cut short', async () => {
+  it('resumes after the last complete line if a line is truncated', async () => {
     const seen = follow();
     await watching();
     api.put('a');
@@ -205,7 +205,7 @@ describe('listWatch', () => {
     expect(api.lists).toBe(1);
   });
 
-  it('retries after refusals, and waits as long as the server asks, up to its own bound', async () => {
+  it('retries after errors, and honors Retry-After up to its own limit', async () => {
     api.put('a');
     const busy = statusBody(429, 'TooManyRequests', 'later', { retryAfterSeconds: 3600 });
     api.failNext(2, (response) => answer(response, 429, busy));
@@ -222,7 +222,7 @@ describe('listWatch', () => {
     ]);
   });
 
-  it('lets others run while it compares a long list with what it knows', async () => {
+  it('yields to the event loop while it compares a long list', async () => {
     const all = Array.from({ length: 1_000 }, (_, at) => ({
       apiVersion: 'v1',
       kind: 'Secret',

@@ -4,32 +4,32 @@ import type { KubeObject } from '#shared/base/meta';
 import type { Kind, KubeClient, Selection } from './client.ts';
 import { type Change, createKnownObjects, type KnownObjects, type KnownStates } from './known-objects.ts';
 
-/** The objects to watch, and callbacks, which are called in order and must not throw. */
+/** The objects to watch, and callbacks, which run in order and must not throw. */
 export interface ListWatchHandler<T extends KubeObject, K = T> extends Selection {
   onChange(change: Change<T, K>): void;
-  /** A list is complete: the known state is that of `resourceVersion`. `first` is true once. */
+  /** Called after a complete list: the known state is at `resourceVersion`. `first` is true once. */
   onSync?(sync: { first: boolean; resourceVersion: string }): void;
-  /** A list or watch failed and will be retried. For the log. */
+  /** Called when a list or watch fails, before it is retried. For logging. */
   onFailure?(error: ArcError): void;
-  /** Returns the part of each object to keep, and to pass as `before`; undefined keeps nothing. Default: the whole object. */
+  /** Returns the part of an object to keep and to pass as `before`; undefined: none. Default: the whole object. */
   keep?(object: T): K | undefined;
-  /** The storage of these parts, initially empty. Default: a Map. */
+  /** Storage of the kept parts, initially empty. Default: a Map. */
   states?: KnownStates<K>;
 }
 
 export interface ListWatchOptions {
   signal: AbortSignal;
   random?: () => number;
-  /** A watch without any event, bookmarks included, for this long is reopened. Default 3 minutes. */
+  /** Reopens a watch without events, including bookmarks, after this time. Default 3 minutes. */
   inactivityMs?: number;
   /** Backoff between attempts, in milliseconds. Default 200 up to 30 s. */
   backoff?: { baseMs: number; maxMs: number };
 }
 
 export interface ListWatchCounters {
-  /** Lists after the first. */
+  /** Lists after the first list. */
   relists: number;
-  /** Times that the server had compacted the history: the intermediate changes were seen only as their sum. */
+  /** Relists after compaction, in which intermediate changes were missed. */
   gaps: number;
   /** Deletions found by comparing a list with the known objects. */
   foundDeleted: number;
@@ -40,13 +40,13 @@ export interface ListWatchCounters {
 }
 
 export interface ListWatch<K> {
-  /** Ends when the signal is aborted; rejects only if a handler throws. */
+  /** Resolves when the signal is aborted. Rejects only if a handler throws. */
   readonly done: Promise<void>;
-  /** True from the first complete list on. */
+  /** True after the first complete list. */
   readonly synced: boolean;
   /**
-   * When the loop last made progress, in ms of `steadyClock`: the server answered, or a request failed. Stands still only if
-   * the loop hangs, not while the server is away. For liveness checks.
+   * Time of the last response or failure, in terms of `steadyClock`. Stops advancing only if the loop hangs, not while the server is
+   * unavailable. For liveness checks.
    */
   readonly lastTurn: number;
   readonly counters: Readonly<ListWatchCounters>;
@@ -55,18 +55,19 @@ export interface ListWatch<K> {
 
 const pageSize = 500;
 /**
- * Reading a page briefly takes about six times its size in memory, and several kinds are listed at once. Objects may exceed a
- * megabyte, and 500 of these would fit neither in memory nor in a string.
+ * Size limit of a page. Parsing takes about six times the size of a page in memory, and several kinds are listed concurrently. A page of 500
+ * objects of more than a megabyte would fit neither in memory nor in a string.
  */
 const pageBytes = 16 * 1024 * 1024;
-const quietMs = 5_000;
-/** Objects of a list compared per turn of the event loop: there may be a million. */
-const looksAtOnce = 50;
+/** Duration after which a watch counts as successful without events. */
+const stableWatchMs = 5_000;
+/** Objects compared between two yields to the event loop. */
+const compareBatch = 50;
 
 /**
- * Follows all objects of a kind until `signal` is aborted: lists, reports the difference from the known objects (deletions
- * included), watches, resumes where the watch ended. Lists again only if the history is gone or the stream is unreadable.
- * Level-triggered: whatever was missed, the reported changes add up to the current state.
+ * Follows all objects of a kind until `signal` is aborted (a reflector): lists, reports differences from the known objects including
+ * deletions, watches, and resumes the watch when it ends. Relists only if the resourceVersion is compacted or the stream is invalid.
+ * Level-triggered: regardless of missed events, the reported changes lead to the current state.
  */
 export function listWatch<T extends KubeObject, K = T>(
   client: KubeClient,
@@ -80,16 +81,16 @@ export function listWatch<T extends KubeObject, K = T>(
   const known = createKnownObjects(kind, keep, handler.states);
   const counters: ListWatchCounters = { relists: 0, gaps: 0, foundDeleted: 0, watches: 0, changes: 0 };
   const backoff = createBackoff({ ...options.backoff, random });
-  /** Backoff of lists after lost history: a watch that delivers something before it expires again is no reason to hurry. */
+  /** Backoff of relists, which is not reset by a watch that delivers events before it expires again. */
   const relistBackoff = createBackoff({ ...options.backoff, random });
   const state = {
     synced: false,
     lastTurn: steadyClock.now(),
     resourceVersion: undefined as string | undefined,
   };
-  let expiredInARow = 0;
-  /** True if a request has failed since the last watch was opened: the server may have been restored meanwhile. */
-  let wasCut = false;
+  let consecutiveExpirations = 0;
+  /** True if a request has failed since the last watch began: the server may have been restored from a backup. */
+  let wasInterrupted = false;
   const { namespace, labelSelector, fieldSelector, metadataOnly } = handler;
   const selection: Selection = {
     ...(namespace !== undefined && { namespace }),
@@ -98,7 +99,7 @@ export function listWatch<T extends KubeObject, K = T>(
     ...(metadataOnly !== undefined && { metadataOnly }),
   };
 
-  const turn = () => {
+  const noteProgress = () => {
     state.lastTurn = steadyClock.now();
   };
 
@@ -109,19 +110,19 @@ export function listWatch<T extends KubeObject, K = T>(
     }
   };
 
-  let looks = 0;
-  const take = async (changes: Change<T, K>[]) => {
+  let compared = 0;
+  const emitAndYield = async (changes: Change<T, K>[]) => {
     emit(changes);
-    looks += 1;
-    if (looks % looksAtOnce === 0) await yieldToEventLoop();
+    compared += 1;
+    if (compared % compareBatch === 0) await yieldToEventLoop();
   };
 
   let limit = pageSize;
-  /** Reads one page. Pages of large objects have fewer items, then slowly more again. */
+  /** Reads a page. Reduces `limit` for large objects, and increases it again slowly. */
   const readPage = async (next: { continue?: string }) => {
     for (;;) {
-      // A single object is read whatever its size, and everything from a server without pages.
-      const bound = limit > 1 ? { mostBytes: pageBytes } : {};
+      // The limit does not apply to a single object, nor to a server without paging.
+      const bound = limit > 1 ? { maxBytes: pageBytes } : {};
       try {
         const page = await client.list(kind, { ...selection, ...next, ...bound, limit }, signal);
         limit = Math.min(pageSize, Math.ceil(limit * 1.1));
@@ -133,17 +134,17 @@ export function listWatch<T extends KubeObject, K = T>(
     }
   };
 
-  /** Resolves with the resourceVersion of the list. */
-  const takeListed = async (seen: Set<string> | undefined): Promise<string> => {
+  /** Lists and reports added and modified objects. Resolves with the resourceVersion of the list. */
+  const applyList = async (seen: Set<string> | undefined): Promise<string> => {
     let next: { continue?: string } = {};
     let resourceVersion: string | undefined;
     do {
       const page = await readPage(next);
-      turn();
+      noteProgress();
       resourceVersion ??= page.resourceVersion;
       for (const object of page.items) {
         seen?.add(known.keyOf(object));
-        await take(known.put(object));
+        await emitAndYield(known.put(object));
         if (signal.aborted) break;
       }
       next = page.continue === undefined ? {} : { continue: page.continue };
@@ -151,20 +152,20 @@ export function listWatch<T extends KubeObject, K = T>(
     return resourceVersion;
   };
 
-  const takeGone = async (seen: ReadonlySet<string>): Promise<void> => {
+  const applyDeletions = async (seen: ReadonlySet<string>): Promise<void> => {
     for (const change of known.retain(seen)) {
       if (change !== undefined) counters.foundDeleted += 1;
-      await take(change === undefined ? [] : [change]);
+      await emitAndYield(change === undefined ? [] : [change]);
       if (signal.aborted) return;
     }
   };
 
   const list = async (): Promise<string> => {
     if (state.synced) counters.relists += 1;
-    // Without known objects nothing can be deleted: the keys of up to a million objects need not be noted.
+    // Without known objects there are no deletions, so the keys of up to a million objects need not be kept.
     const seen = known.size > 0 ? new Set<string>() : undefined;
-    const resourceVersion = await takeListed(seen);
-    if (seen !== undefined && !signal.aborted) await takeGone(seen);
+    const resourceVersion = await applyList(seen);
+    if (seen !== undefined && !signal.aborted) await applyDeletions(seen);
     if (signal.aborted) return resourceVersion;
     const first = !state.synced;
     state.synced = true;
@@ -173,28 +174,31 @@ export function listWatch<T extends KubeObject, K = T>(
   };
 
   /**
-   * Rejects with Expired if the server is at an earlier version than `from`: a backup was restored. The server would accept a watch from
-   * there, and send nothing until its own versions have caught up.
+   * Rejects with Expired if the server is at an earlier resourceVersion than `from`, because a backup was restored. The server would accept
+   * the watch, but send nothing until it reaches that resourceVersion.
    */
   const checkHistory = async (from: string): Promise<void> => {
     const { resourceVersion: current } = await client.list(kind, { ...selection, limit: 1 }, signal);
-    turn();
+    noteProgress();
     if (isEarlier(current, from))
-      throw new ArcError('Expired', `the server is at resourceVersion ${current} and was at ${from} before`);
+      throw new ArcError(
+        'Expired',
+        `the server is at resourceVersion ${current}, before the known resourceVersion ${from}`,
+      );
   };
 
-  /** Resolves with true if the watch delivered an event or stayed open for a while. */
+  /** Resolves with true if the watch delivered an event or stayed open for some time. */
   const watch = async (from: string): Promise<boolean> => {
     counters.watches += 1;
     const opened = performance.now();
-    let useful = false;
+    let succeeded = false;
     const timeoutSeconds = 300 + Math.floor(random() * 300);
     const open = { ...selection, resourceVersion: from, timeoutSeconds, inactivityMs };
     for await (const event of client.watch(kind, open, signal)) {
-      useful = true;
-      turn();
+      succeeded = true;
+      noteProgress();
       backoff.reset();
-      if (performance.now() - opened > quietMs) expiredInARow = 0;
+      if (performance.now() - opened > stableWatchMs) consecutiveExpirations = 0;
       if (event.type === 'BOOKMARK') {
         state.resourceVersion = event.resourceVersion;
         continue;
@@ -202,43 +206,43 @@ export function listWatch<T extends KubeObject, K = T>(
       emit(event.type === 'DELETED' ? known.remove(event.object) : known.put(event.object));
       state.resourceVersion = event.object.metadata.resourceVersion ?? state.resourceVersion;
     }
-    if (performance.now() - opened > quietMs) {
-      useful = true;
+    if (performance.now() - opened > stableWatchMs) {
+      succeeded = true;
       backoff.reset();
-      expiredInARow = 0;
+      consecutiveExpirations = 0;
     }
-    return useful;
+    return succeeded;
   };
 
   const failed = async (error: ArcError): Promise<void> => {
-    turn();
+    noteProgress();
     handler.onFailure?.(error);
     const gone = error.code === 'Expired' && state.resourceVersion !== undefined;
-    wasCut = true;
-    if (!transient(error)) state.resourceVersion = undefined;
+    wasInterrupted = true;
+    if (!isTransient(error)) state.resourceVersion = undefined;
     const atLeastMs = (error.details?.retryAfterSeconds ?? 0) * 1000;
     if (!gone) {
       await pause(backoff.next(atLeastMs), signal);
       return;
     }
     counters.gaps += 1;
-    expiredInARow += 1;
-    // The immediate list makes up for the lost history, unless it returns no version that can be watched from.
-    if (expiredInARow === 1) relistBackoff.reset();
+    consecutiveExpirations += 1;
+    // The first relist is immediate. Further ones back off, because the server returns resourceVersions that expire immediately.
+    if (consecutiveExpirations === 1) relistBackoff.reset();
     else await pause(relistBackoff.next(atLeastMs), signal);
   };
 
-  const whereToGoOn = async (): Promise<string> => {
+  const resumeOrList = async (): Promise<string> => {
     const { resourceVersion: known } = state;
-    if (known !== undefined && wasCut) await checkHistory(known);
-    wasCut = false;
+    if (known !== undefined && wasInterrupted) await checkHistory(known);
+    wasInterrupted = false;
     return known ?? list();
   };
 
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        state.resourceVersion = await whereToGoOn();
+        state.resourceVersion = await resumeOrList();
         if (signal.aborted) return;
         if (!(await watch(state.resourceVersion)) && !signal.aborted) await pause(backoff.next(), signal);
       } catch (caught) {
@@ -261,19 +265,19 @@ export function listWatch<T extends KubeObject, K = T>(
   };
 }
 
-/** True for failures after which the watch resumes at the same resourceVersion; all others need a new list. */
-function transient(error: ArcError): boolean {
+/** Tells whether the watch can resume at the same resourceVersion after a failure; otherwise a relist is required. */
+function isTransient(error: ArcError): boolean {
   return ArcError.is(error, 'ServiceUnavailable', 'Timeout', 'TooManyRequests');
 }
 
 const wholeNumber = /^\d{1,40}$/;
 
-/** Versions are increasing numbers (KEP-5504); other versions cannot be compared. */
+/** Compares resourceVersions, which are increasing integers (KEP-5504); false if they are not. */
 function isEarlier(version: string, than: string): boolean {
   return wholeNumber.test(version) && wholeNumber.test(than) && BigInt(version) < BigInt(than);
 }
 
-/** Wraps an error of a handler: that is a programming error, and is not retried like a failure of the server. */
+/** Wraps an error of a handler, which is a programming error and not retried. */
 class HandlerFailure extends Error {}
 
 function guarded(call: () => void): void {

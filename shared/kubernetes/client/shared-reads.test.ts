@@ -26,7 +26,7 @@ function setUp() {
 }
 
 describe('shared reads', () => {
-  it('ask once for what several ask for at a time', async () => {
+  it('coalesce identical concurrent reads', async () => {
     const { asked, get, client } = setUp();
     expect(await Promise.all([get('a'), get('a'), get('none'), get('none')])).toEqual([
       'a',
@@ -40,7 +40,7 @@ describe('shared reads', () => {
     expect(asked().toSorted()).toEqual(['get a', 'get none', 'list']);
   });
 
-  it('give nobody an answer to a request that had begun before he asked', async () => {
+  it('never return the response of a request that began before the read', async () => {
     const { api, client } = setUp();
     const phases: unknown[] = [];
     const read = async () => {
@@ -62,7 +62,7 @@ describe('shared reads', () => {
     expect(api.requests).toHaveLength(2);
   });
 
-  it('are one list for several values of a label, and for objects among those that have them', async () => {
+  it('become one list for several label values, and for gets with a hint', async () => {
     const { asked, get, list } = setUp();
     expect(await Promise.all([list('set=x'), list('set=y'), list('set=z'), list('set=y')])).toEqual([
       ['a'],
@@ -75,7 +75,7 @@ describe('shared reads', () => {
     expect(asked()).toEqual(['list', 'list']);
   });
 
-  it('get an object by its name that is alone, or not among those of its hint', async () => {
+  it('get a single object, or one that its hint does not match, by name', async () => {
     const { asked, get } = setUp();
     expect(await get('a', 'x')).toBe('a');
     expect(asked()).toEqual(['get a']);
@@ -97,7 +97,7 @@ describe('shared reads', () => {
     expect(asked()).toHaveLength(3);
   });
 
-  it('fail all who asked, and end for one whose deadline has passed', async () => {
+  it('reject all readers on failure, and a single reader on its deadline', async () => {
     const { api, get, client } = setUp();
     api.before = () => {
       throw new ArcError('TooManyRequests', 'later');

@@ -2,17 +2,17 @@ import { Batches } from '#shared/base/async';
 import type { KubeObject } from '#shared/base/meta';
 import type { Kind, KubeClient, ListOptions, ListPage, ReadKey } from './client.ts';
 
-/** Objects or label values per request: the length of the URL is bounded. */
-const most = 32;
+/** Limit of objects or label values per request, which bounds the length of the URL. */
+const maxBatch = 32;
 
-/** A selector of one value of one label. */
+/** A selector with a single label value. */
 const oneValue = /^([A-Za-z0-9./_-]+)=([A-Za-z0-9._-]+)$/;
 
-/** The readers of one client, whose requests carry its trace. */
+/** A read, with the client whose trace its request carries. */
 interface Asked {
   client: KubeClient;
   name: string;
-  /** The value of the label, if there is one. */
+  /** The value of the label, if any. */
   value: string;
 }
 
@@ -20,9 +20,9 @@ type AskedBySome = readonly [Asked, ...Asked[]];
 type Reads = Map<string, Batches<Asked, unknown>>;
 
 /**
- * Returns the client with shared reads: concurrent reads of the same thing share one request; lists by several values of a
- * label are one list, and so are objects with a hint `among`. A reader never gets the answer of a request that began before the read, so
- * each answer is as fresh as its own would be. The objects are shared as well: they must not be modified.
+ * Returns a client that coalesces concurrent reads: identical reads share a request, and lists by different values of a label, or gets with a
+ * hint `among`, become one list. A read never gets the response of a request that began before it, so results are as fresh as without
+ * sharing. Objects are shared and must not be mutated.
  */
 export function sharedReads(client: KubeClient): KubeClient {
   return over(client, new Map());
@@ -36,13 +36,13 @@ function over(client: KubeClient, reads: Reads): KubeClient {
     signal: AbortSignal | undefined,
   ): Promise<T> => {
     const id = JSON.stringify(what);
-    const batches = reads.get(id) ?? new Batches<Asked, unknown>(call, most);
+    const batches = reads.get(id) ?? new Batches<Asked, unknown>(call, maxBatch);
     reads.set(id, batches);
     try {
       const answer = await batches.ask({ client, name, value });
-      // Others keep waiting for the request.
+      // The request continues for other readers.
       signal?.throwIfAborted();
-      // One id has one type of answer.
+      // All reads with an id have the same type of result.
       return answer as T;
     } finally {
       if (batches.idle && reads.get(id) === batches) reads.delete(id);
@@ -92,7 +92,7 @@ function over(client: KubeClient, reads: Reads): KubeClient {
   };
 }
 
-/** Reads the objects by name. An object missing from the list has lost its label, or does not exist. */
+/** Reads objects by name with one list. Reads objects that are missing from the list individually: they may have lost the label. */
 async function getSome<T extends KubeObject>(
   kind: Kind<T>,
   namespace: string | undefined,

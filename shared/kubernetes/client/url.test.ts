@@ -25,7 +25,7 @@ describe('paths', () => {
     expect(path).toBe(expected);
   });
 
-  it('never lets a name reach another path, whatever it is', () => {
+  it('never lets a name address another path', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.constantFrom('..', '.', '', '../x', '%2e%2e', 'a/b', 'a?b', 'a#b'), fc.string()),

@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/base/errors';
 import type { Key, Kind } from './client.ts';
 
-/** The path of a collection: `/api/v1/…` for the core group, `/apis/<group>/<version>/…` for all others. */
+/** Returns the path of a collection: `/api/v1/…` for the core group, `/apis/<group>/<version>/…` for all others. */
 export function collectionPath(kind: Kind, namespace?: string): string {
   const root = kind.apiVersion.includes('/') ? '/apis' : '/api';
   const group = kind.apiVersion.split('/').map(segment).join('/');
@@ -9,13 +9,13 @@ export function collectionPath(kind: Kind, namespace?: string): string {
   return `${root}/${group}${scope}/${segment(kind.plural)}`;
 }
 
-/** The path of one object. Throws BadRequest when a namespaced kind comes without a namespace. */
+/** Returns the path of an object. Throws BadRequest for a namespaced kind without a namespace. */
 export function objectPath(kind: Kind, key: Key, subresource?: string): string {
   const tail = subresource === undefined ? '' : `/${segment(subresource)}`;
   return `${collectionPath(kind, namespaceOf(kind, key))}/${segment(key.name)}${tail}`;
 }
 
-/** The namespace of a write: undefined for cluster-scoped kinds. Throws BadRequest when another kind has none. */
+/** Returns the namespace of a write; undefined for cluster-scoped kinds. Throws BadRequest for a namespaced kind without a namespace. */
 export function namespaceOf(kind: Kind, key: { name?: string; namespace?: string }): string | undefined {
   if (!kind.namespaced) return undefined;
   if (key.namespace === undefined || key.namespace === '') {
@@ -24,7 +24,7 @@ export function namespaceOf(kind: Kind, key: { name?: string; namespace?: string
   return key.namespace;
 }
 
-/** The query of a URL, options that are undefined left out. */
+/** Returns a query string without undefined options. */
 export function query(options: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const set = new URLSearchParams();
   for (const [key, value] of Object.entries(options)) if (value !== undefined) set.set(key, String(value));
@@ -32,9 +32,9 @@ export function query(options: Readonly<Record<string, string | number | boolean
 }
 
 function segment(text: string): string {
-  // The URL parser resolves dot segments, encoded ones too: a name '..' would reach another collection.
+  // The URL parser resolves dot segments, even encoded ones: a name '..' would address another collection.
   if (text === '' || text === '.' || text === '..') {
-    throw new ArcError('BadRequest', `${JSON.stringify(text)} cannot be a name in the API`);
+    throw new ArcError('BadRequest', `${JSON.stringify(text)} is not a valid name`);
   }
   return encodeURIComponent(text);
 }

@@ -4,17 +4,17 @@ import type { Kind, WatchEvent } from './client.ts';
 import { readLines } from './lines.ts';
 import { errorFromStatus } from './transport/status.ts';
 
-// Ten times the largest object that an API server with etcd behind it stores.
-const longestLine = 16 * 1024 * 1024;
+// Ten times the largest object of an API server with etcd.
+const maxLineLength = 16 * 1024 * 1024;
 
 /**
- * The events of a watch response (one JSON document a line, as k8s.io/apimachinery pkg/watch writes them). An ERROR
- * event rejects with the code of its Status; a line that is not a watch event rejects with InternalError.
+ * Yields the events of a watch response (one JSON document per line, as in k8s.io/apimachinery pkg/watch). Rejects with the reason of the
+ * Status of an ERROR event, and with InternalError for a line that is not a watch event.
  */
 export async function* watchEvents<T extends KubeObject>(
   kind: Kind<T>,
   chunks: AsyncIterable<Uint8Array>,
-  limit = longestLine,
+  limit = maxLineLength,
 ): AsyncGenerator<WatchEvent<T>> {
   for await (const line of readLines(chunks, limit)) yield parseEvent(kind, line);
 }
@@ -34,8 +34,8 @@ function parseEvent<T extends KubeObject>(kind: Kind<T>, line: string): WatchEve
 }
 
 /**
- * An object as its kind. The server is trusted: nothing is dropped or checked here, so that unknown fields survive. Items of a typed
- * list carry no apiVersion and kind, and metadata alone carries those of PartialObjectMetadata: both get those of the kind.
+ * Returns an object with the apiVersion and kind of its kind, which items of typed lists lack and PartialObjectMetadata replaces. Does not
+ * validate or drop fields.
  */
 export function asKind<T extends KubeObject>(kind: Kind<T>, object: Record<string, unknown>): T {
   const { apiVersion, kind: name } = kind;
@@ -51,10 +51,10 @@ function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch (caught) {
-    throw new ArcError('InternalError', 'the watch holds a line that is not JSON', { cause: caught });
+    throw new ArcError('InternalError', 'the watch contains a line that is not JSON', { cause: caught });
   }
 }
 
 function notAnEvent(): ArcError {
-  return new ArcError('InternalError', 'the watch holds a line that is not a watch event');
+  return new ArcError('InternalError', 'the watch contains a line that is not a watch event');
 }

@@ -1,4 +1,4 @@
-/** Where objects live: one interface; the embedded store of one process, etcd, and a cache over the latter. */
+/** Storage of objects: the Store interface, an embedded store for a single process, etcd, and a watch cache. */
 
 export { revisionsAhead } from './backup/format.ts';
 export { type Backup, readBackup } from './backup/read-backup.ts';
@@ -13,8 +13,8 @@ export { restoreEmbeddedStore } from './embedded/restore-embedded.ts';
 export type { EtcdTls } from './etcd/endpoints.ts';
 export { type EtcdStoreOptions, openEtcdStore, raiseEtcdRevision } from './etcd/open-etcd.ts';
 export type {
-  Finding,
-  IndexedBy,
+  IndexLookup as Finding,
+  ItemIndexer as IndexedBy,
   ListOptions,
   ReadOptions,
   Store,

@@ -104,7 +104,7 @@ describe('admission', () => {
     ]);
   });
 
-  it('refuses an object that a plug-in made invalid, and accepts one that a plug-in repaired', async () => {
+  it('rejects an object that a plug-in makes invalid, and accepts one that a plug-in repairs', async () => {
     const spoil = mutating('Spoil', (object) =>
       object.metadata.name === 'spoilt' ? withSpec(object, { size: 'big' }) : object,
     );

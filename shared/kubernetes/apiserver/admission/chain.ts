@@ -2,14 +2,14 @@ import type { Metrics } from '#shared/base/telemetry';
 import type { KubeObject } from '../kinds/definition.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
-/** All plug-ins of a server as one. */
+/** The admission chain of a server. */
 export interface Admission {
-  /** Resolves with the object as changed, or the same object where no plug-in changed it. */
+  /** Resolves with the mutated object, or the same object if no plug-in changes it. */
   mutate(request: AdmissionRequest): Promise<KubeObject | undefined>;
   validate(request: AdmissionRequest): Promise<void>;
 }
 
-/** Runs the stages of `plugins` in order; the first rejection ends a stage. */
+/** Returns a chain that runs each stage of `plugins` in order, until the first rejection. */
 export function createAdmission(plugins: readonly AdmissionPlugin[], metrics?: Metrics): Admission {
   const measured = metrics ? admissionMetrics(metrics) : <T>(_step: Step, run: () => Promise<T>) => run();
   const handlers = new Map<string, Handlers>();
@@ -55,33 +55,33 @@ export function createAdmission(plugins: readonly AdmissionPlugin[], metrics?: M
   };
 }
 
-/** The plug-ins that a kind of write concerns. There are as many kinds as the server serves, times verbs and subresources. */
+/** The plug-ins that handle an operation on a kind and subresource. Cached, because their number is bounded. */
 interface Handlers {
   mutating: readonly AdmissionPlugin[];
   validating: readonly AdmissionPlugin[];
 }
 
-/** The step to measure: a stage of one plug-in, or without a name the whole stage. */
+/** A measured step: a stage of one plug-in, or without a name the whole stage. */
 interface Step {
   type: 'admit' | 'validate';
   operation: string;
   name?: string;
 }
 
-/** Seconds, as in kube-apiserver (k8s.io/apiserver, pkg/admission/metrics). */
+/** Buckets in seconds, as in k8s.io/apiserver, pkg/admission/metrics. */
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 
-/** Returns a function that runs a step and records its duration and whether it rejected. */
+/** Returns a function that runs a step and records its duration and outcome. */
 function admissionMetrics(metrics: Metrics): <T>(step: Step, run: () => Promise<T>) => Promise<T> {
   const stages = metrics.histogram({
     name: 'apiserver_admission_step_admission_duration_seconds',
-    help: 'Time that all plug-ins of a stage took (admit: mutating, validate: validating).',
+    help: 'Duration of a stage of all plug-ins (admit: mutating, validate: validating).',
     labels: ['operation', 'rejected', 'type'],
     buckets,
   });
   const plugins = metrics.histogram({
     name: 'apiserver_admission_controller_admission_duration_seconds',
-    help: 'Time that one plug-in took.',
+    help: 'Duration of a stage of one plug-in.',
     labels: ['name', 'operation', 'rejected', 'type'],
     buckets,
   });

@@ -4,14 +4,13 @@ import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 const protectedNamespaces = new Set(['default', 'kube-system', 'kube-public']);
 
-/** Finds a namespace by name, in this or another API server. */
+/** Finds a namespace by name, in this or another API server; undefined if it does not exist. */
 export type FindNamespace = (
   name: string,
 ) => Promise<{ metadata: { deletionTimestamp?: string } } | undefined>;
 
 /**
- * Rejects creates in a namespace that does not exist (NotFound) or is being deleted (Forbidden), and deletes of the namespaces of
- * Kubernetes itself.
+ * Rejects creates in a namespace that does not exist (NotFound) or is being deleted (Forbidden), and deletes of system namespaces.
  */
 export function namespaceLifecycle(find: FindNamespace): AdmissionPlugin {
   return {
@@ -19,10 +18,10 @@ export function namespaceLifecycle(find: FindNamespace): AdmissionPlugin {
     handles: ({ operation, kind, subResource }) =>
       (operation === 'CREATE' && subResource === '') ||
       (operation === 'DELETE' && kind.group === '' && kind.kind === 'Namespace'),
-    // Before validation, as in kube-apiserver.
+    // In the mutating stage, before validation, as in kube-apiserver.
     async mutate(request) {
       const { operation, namespace: name, resource } = request;
-      if (resource.group === '' && resource.resource === 'namespaces') keepProtected(request);
+      if (resource.group === '' && resource.resource === 'namespaces') rejectProtected(request);
       if (operation !== 'CREATE' || name === '') return undefined;
       const namespace = await find(name);
       if (!namespace) throw notFound({ group: '', plural: 'namespaces' }, name);
@@ -32,7 +31,7 @@ export function namespaceLifecycle(find: FindNamespace): AdmissionPlugin {
   };
 }
 
-function keepProtected({ operation, name }: AdmissionRequest): void {
+function rejectProtected({ operation, name }: AdmissionRequest): void {
   if (operation !== 'DELETE' || !protectedNamespaces.has(name)) return;
   const details = { name, kind: 'namespaces' };
   throw new ArcError('Forbidden', `namespaces "${name}" is forbidden: this namespace may not be deleted`, {

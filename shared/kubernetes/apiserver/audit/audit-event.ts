@@ -4,7 +4,7 @@ import type { ApiRequest } from '../request/api-request.ts';
 import type { ResourceRequestInfo } from '../request/request-info.ts';
 import type { AuditChoice, Stage } from './audit-policy.ts';
 
-/** The fields that an audit.k8s.io/v1 Event has at every level. @param notes annotations of its stage */
+/** Returns the fields of an audit.k8s.io/v1 Event at level Metadata. @param notes annotations of the stage */
 export function auditEvent(
   request: ApiRequest,
   choice: AuditChoice,
@@ -46,7 +46,7 @@ function userInfo(user: User | undefined): object {
   return { username: name, groups, ...(uid && { uid }), ...(extra && { extra }) };
 }
 
-/** @param created names the object that a request to a collection has made */
+/** @param created metadata of the object that a create has stored */
 function objectRef(info: ResourceRequestInfo, created: ApiRequest['created']): object {
   const { resource, namespace, group, version, subresource } = info;
   const { name = info.name, uid } = created ?? {};

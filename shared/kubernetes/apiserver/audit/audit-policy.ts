@@ -35,7 +35,7 @@ const policy = z.strictObject({
 export type AuditPolicy = z.infer<typeof policy>;
 type Rule = AuditPolicy['rules'][number];
 
-/** Reads an audit.k8s.io/v1 Policy in YAML or JSON; throws Invalid that names the wrong field. */
+/** Parses an audit.k8s.io/v1 Policy in YAML or JSON. Throws Invalid that names the invalid fields. */
 export function parseAuditPolicy(text: string): AuditPolicy {
   let value: unknown;
   try {
@@ -49,20 +49,20 @@ export function parseAuditPolicy(text: string): AuditPolicy {
   throw new ArcError('Invalid', `the audit policy is invalid: ${faults.join('; ')}`);
 }
 
-/** The level of a request, and what to omit. */
+/** The audit level of a request, and what to omit. */
 export interface AuditChoice {
   level: Level;
   omitStages: ReadonlySet<Stage>;
   omitManagedFields: boolean;
 }
 
-/** The part of a request that a policy looks at. */
+/** The part of a request that a policy matches. */
 export interface PolicySubject {
   user: User | undefined;
   info: Attributes | undefined;
 }
 
-/** The first matching rule decides; without one nothing is recorded (k8s.io/apiserver, audit/policy/checker.go). */
+/** Evaluates a policy: the first matching rule decides, level None without a match (k8s.io/apiserver, audit/policy/checker.go). */
 export function chooseAudit(policy: AuditPolicy, request: PolicySubject): AuditChoice {
   const found = policy.rules.find((each) => matches(each, request));
   return {

@@ -62,7 +62,7 @@ describe('the audit log', () => {
     expect(events[0]).not.toHaveProperty('requestObject');
   });
 
-  it('records bodies if the policy says so', async () => {
+  it('records bodies at the levels of the policy', async () => {
     const rules = '- { level: RequestResponse, verbs: [create] }\n- { level: Request, verbs: [patch] }';
     const events = await recorded(rules, async ({ call }) => {
       expect((await call('POST', widgets, widget('a'))).body.metadata.name).toBe('a');
@@ -131,7 +131,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('records YAML as JSON, marks large bodies as truncated, and omits managedFields if the policy says so', async () => {
+  it('records YAML as JSON, marks large bodies as truncated, and omits managedFields per policy', async () => {
     const rules =
       '- { level: RequestResponse, omitStages: [RequestReceived], verbs: [patch], omitManagedFields: true }\n- { level: Request, omitStages: [RequestReceived] }';
     const large = widget('large', { free: { text: 'x'.repeat(1_100_000) } });

@@ -7,28 +7,28 @@ import type { ApiRequest } from '../request/api-request.ts';
 import { auditEvent } from './audit-event.ts';
 import { type AuditChoice, type AuditPolicy, chooseAudit, type Stage } from './audit-policy.ts';
 
-/** Takes one finished line, without its end. */
+/** Writes a line, without its newline. */
 export type AuditSink = (line: string) => void;
 
-/** Records the stages of one request, named as in audit.k8s.io/v1. */
+/** Records the stages of a request, named as in audit.k8s.io/v1. */
 export interface RequestAudit {
-  /** User and verb are known: the policy decides what is recorded from here on. Later calls do nothing. */
+  /** Evaluates the policy, which requires user and verb, and records RequestReceived. Further calls do nothing. */
   requestReceived(): void;
-  /** A watch has begun to answer. */
+  /** Records ResponseStarted of a watch. */
   responseStarted(code: number): void;
   /**
-   * The response is there; of a watch: it is over. Its body is read from `response` only where the policy asks for it.
-   * `failure` is the error that it reports.
+   * Records ResponseComplete; for a watch, call when it ends. Reads the body of `response` only if the policy records it.
+   * @param failure the error that the response reports
    */
   responseComplete(response: Response, failure?: unknown): Promise<void>;
-  /** The server itself has failed; nothing is recorded after it. */
+  /** Records Panic, the last stage after an internal error. */
   panic(): void;
 }
 
-/** Begins the audit of a request. */
+/** Starts the audit of a request. */
 export type Auditor = (request: ApiRequest) => RequestAudit;
 
-/** Writes audit.k8s.io/v1 Events as JSON lines, as much of each request as the policy says. */
+/** Returns an auditor that writes audit.k8s.io/v1 Events as JSON lines, as selected by the policy. */
 export function createAuditor(policy: AuditPolicy, write: AuditSink, now: () => Date): Auditor {
   return (request) => {
     let choice = notRecorded;
@@ -46,16 +46,16 @@ export function createAuditor(policy: AuditPolicy, write: AuditSink, now: () => 
       responseStarted: (code) => emit('ResponseStarted', { responseStatus: { metadata: {}, code } }),
       async responseComplete(response, failure) {
         if (choice.level === 'None' || choice.omitStages.has('ResponseComplete')) return;
-        const copy = recordsResponse(choice, request, response) ? response.clone() : undefined;
+        const clone = recordsResponse(choice, request, response) ? response.clone() : undefined;
         const received = recordsRequest(choice) ? await requestBody(request, choice) : undefined;
-        const sent = copy && (await auditedBody(await readUpTo(copy), 'application/json', choice));
+        const sent = clone && (await auditedBody(await readUpToLimit(clone), 'application/json', choice));
         const more = {
           responseStatus: statusOf(response, failure),
           ...(received?.object && { requestObject: received.object }),
           ...(sent?.object && { responseObject: sent.object }),
         };
-        const isCut = received?.truncated === true || sent?.truncated === true;
-        emit('ResponseComplete', more, isCut ? truncated : {});
+        const isTruncated = received?.truncated === true || sent?.truncated === true;
+        emit('ResponseComplete', more, isTruncated ? truncated : {});
       },
       panic: () => emit('Panic', { responseStatus: panicked }),
     };
@@ -64,14 +64,14 @@ export function createAuditor(policy: AuditPolicy, write: AuditSink, now: () => 
 
 const notRecorded: AuditChoice = { level: 'None', omitStages: new Set(), omitManagedFields: false };
 
-/** Annotates an event from which a body was left out for its size, as kube-apiserver does. */
+/** Annotation of an event without a body that was too large, as in kube-apiserver. */
 const truncated = { 'audit.k8s.io/truncated': 'true' };
 
-/** The error itself is only in the server's log: readers of the audit log may not be allowed to see it. */
+/** Omits the error, which readers of the audit log may not be allowed to see. */
 const panicked = {
   metadata: {},
   status: 'Failure',
-  message: 'the API server failed; its log says why',
+  message: 'internal error; see the log of the API server',
   reason: 'InternalError',
   code: 500,
 };
@@ -91,23 +91,23 @@ async function requestBody({ body, raw }: ApiRequest, choice: AuditChoice): Prom
   return body && auditedBody(body, bodyType(raw), choice);
 }
 
-/** The error is included, which is short; an object never is. */
+/** Returns the response status, with the error if any. */
 function statusOf({ status: code }: Response, failure: unknown): object {
   if (failure === undefined) return { metadata: {}, code };
   const { status, message, reason, details } = toStatus(failure);
   return { metadata: {}, status, message, reason, ...(details && { details }), code };
 }
 
-/** Larger bodies are not recorded. */
+/** Size limit of recorded bodies. */
 const maxRecordedBytes = 1024 * 1024;
 
-/** A body as it is recorded: `object` if it is one, `truncated` if it is too large. */
+/** A body to record: `object` if it is an object, `truncated` if it is too large. */
 export interface AuditedBody {
   object?: object;
   truncated: boolean;
 }
 
-/** @param type its media type; YAML is recorded as JSON */
+/** Parses a body to record. @param type media type; YAML is recorded as JSON */
 export async function auditedBody(
   bytes: Uint8Array,
   type: string,
@@ -118,7 +118,7 @@ export async function auditedBody(
   try {
     ({ value } = await parseBody(bytes, type));
   } catch {
-    return { truncated: false }; // protobuf, or malformed, which the response code shows
+    return { truncated: false }; // protobuf or malformed
   }
   if (typeof value !== 'object' || value === null) return { truncated: false };
   if (choice.omitManagedFields) dropManagedFields(value);
@@ -131,8 +131,8 @@ function dropManagedFields(value: object): void {
   if (Array.isArray(items)) for (const item of items) if (isRecord(item)) dropManagedFields(item);
 }
 
-/** Reads a response until it is too large to be recorded. */
-export async function readUpTo(response: Response): Promise<Uint8Array> {
+/** Reads the body of a response up to the size limit. */
+export async function readUpToLimit(response: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {

@@ -9,15 +9,15 @@ import type { ReviewToken } from './token-review.ts';
 import { anonymous, type User } from './user/user.ts';
 
 /**
- * Resolves a credential to a user; undefined means that there is none. Rejects with Unauthorized for an invalid one.
- * `connection` is undefined unless the request came over a socket.
+ * Resolves with the user of a request; undefined without a credential. Rejects with Unauthorized for an invalid credential.
+ * `connection` is undefined for in-process calls.
  */
 export type Authenticator = (
   request: IncomingRequest,
   connection: Connection | undefined,
 ) => Promise<User | undefined>;
 
-/** The user of a request: system:anonymous without a credential, else also a member of system:authenticated. */
+/** Resolves with the user of a request: system:anonymous without a credential, otherwise a member of system:authenticated. */
 export async function authenticateRequest(
   authenticate: Authenticator,
   request: IncomingRequest,
@@ -26,7 +26,7 @@ export async function authenticateRequest(
   const user = await authenticate(request, connection);
   if (!user) return anonymous;
   connection?.markAuthenticated();
-  // A front proxy also passes on anonymous requests.
+  // A front proxy also forwards anonymous requests.
   if (user.name === anonymous.name || user.groups.includes('system:unauthenticated')) return user;
   const groups = new Set([...user.groups, 'system:authenticated']);
   return { ...user, groups: [...groups] };
@@ -40,9 +40,8 @@ export interface AuthenticatorOptions {
 }
 
 /**
- * The authenticators of an aggregated API server in their order: front proxy, client certificate, bearer token; a request
- * without any of these is anonymous. A certificate of an unknown authority is ignored if there is a token, and refused otherwise,
- * as in kube-apiserver.
+ * Returns the authenticator of an aggregated API server. Tries front proxy, client certificate and bearer token; a request without any of
+ * these is anonymous. As in kube-apiserver, a certificate of an unknown authority is ignored if the request has a token, otherwise refused.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { config, reviewToken, now = () => new Date() } = options;
@@ -67,16 +66,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   return async (request, connection) => {
     const certificate = connection?.certificate;
-    const presented = connection && certificate && byCertificate(request, connection, certificate);
-    if (presented && presented !== 'unknown' && presented.user) return presented.user;
+    const fromCertificate = connection && certificate && byCertificate(request, connection, certificate);
+    if (fromCertificate && fromCertificate !== 'unknown' && fromCertificate.user) return fromCertificate.user;
     const token = bearerToken(headerValues(request, connection, 'authorization')[0] ?? '');
     if (token !== undefined) return reviewToken(token, connection?.address);
-    if (presented === 'unknown') throw new ArcError('Unauthorized', 'Unauthorized');
+    if (fromCertificate === 'unknown') throw new ArcError('Unauthorized', 'Unauthorized');
     return undefined;
   };
 }
 
-/** The common name is the user, organizations are groups. */
+/** Returns the user of a certificate: the common name is the user name, organizations are groups. */
 function certificateUser(certificate: X509Certificate): User | undefined {
   const name = subjectValues(certificate, 'CN').at(-1);
   if (!name) return undefined;
@@ -92,10 +91,10 @@ function bearerToken(header: string): string | undefined {
   return /^\s*bearer +(\S+)/i.exec(header)?.[1];
 }
 
-/** Milliseconds a verified chain is cached: signatures are expensive, and a connection carries many requests. */
+/** TTL of verified chains: verification is expensive, and a connection carries many requests. */
 const chainTtlMs = 10_000;
 
-/** `chainsTo`, cached for each certificate and as long as the authorities do not change. */
+/** Returns `chainsTo` with a cache per set of authorities and certificate. */
 function cachedChains(
   now: () => Date,
 ): (certificate: X509Certificate, authorities: readonly X509Certificate[]) => boolean {

@@ -1,13 +1,13 @@
 import type { X509Certificate } from 'node:crypto';
 
-/** Longest chain between the client's certificate and an authority's. */
+/** Limit of certificates between the client and an authority. */
 const maxDepth = 5;
 const clientAuth = '1.3.6.1.5.5.7.3.2';
 const anyUse = '2.5.29.37.0';
 
 /**
- * True when `leaf`, with the intermediates that the client sent, chains to one of `authorities`, every certificate of the chain
- * is valid at `now`, and `leaf` may identify a client (as Go's x509.Verify with ExtKeyUsageClientAuth).
+ * Tells whether `leaf`, with the intermediates from the client, chains to one of `authorities`, all certificates of the chain are valid at
+ * `now`, and `leaf` allows client authentication (like Go's x509.Verify with ExtKeyUsageClientAuth).
  */
 export function chainsTo(leaf: X509Certificate, authorities: readonly X509Certificate[], now: Date): boolean {
   if (!mayBeClient(leaf)) return false;
@@ -23,7 +23,7 @@ export function chainsTo(leaf: X509Certificate, authorities: readonly X509Certif
 }
 
 function mayBeClient({ keyUsage }: X509Certificate): boolean {
-  // Without the extension every use is allowed.
+  // Without the extension, every usage is allowed.
   return keyUsage === undefined || keyUsage.includes(clientAuth) || keyUsage.includes(anyUse);
 }
 
@@ -35,9 +35,9 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-/** The values of one attribute of the subject, in order (`CN`, `O`). */
+/** Returns the values of an attribute of the subject, in order. */
 export function subjectValues(certificate: X509Certificate, attribute: 'CN' | 'O'): string[] {
-  // `subject` is one escaped text; the legacy object has the values themselves.
+  // `subject` is a single escaped string; the legacy object has separate values.
   const value = certificate.toLegacyObject().subject?.[attribute] as string | string[] | undefined;
   return value === undefined ? [] : typeof value === 'string' ? [value] : [...value];
 }

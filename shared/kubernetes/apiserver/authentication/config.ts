@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { ArcError } from '#shared/base/errors';
 
-/** The trusted authorities: the contents of ConfigMap kube-system/extension-apiserver-authentication. */
+/** The trusted authorities in ConfigMap kube-system/extension-apiserver-authentication. */
 export interface AuthenticationConfig {
-  /** Issue client certificates of users. */
+  /** Issuers of client certificates of users. */
   clientAuthorities: readonly X509Certificate[];
   /** Undefined: no front proxy is trusted. */
   frontProxy: FrontProxyConfig | undefined;
@@ -11,7 +11,7 @@ export interface AuthenticationConfig {
 
 export interface FrontProxyConfig {
   authorities: readonly X509Certificate[];
-  /** Common names; empty: any. */
+  /** Allowed common names; empty: any. */
   allowedNames: readonly string[];
   /** Header names and prefixes in lower case. */
   usernameHeaders: readonly string[];
@@ -20,7 +20,7 @@ export interface FrontProxyConfig {
   extraPrefixes: readonly string[];
 }
 
-/** Parses the data of the ConfigMap: PEM bundles and JSON arrays of strings. Throws Invalid that names the wrong key. */
+/** Parses the data of the ConfigMap: PEM bundles and JSON arrays of strings. Throws Invalid that names the invalid key. */
 export function parseAuthenticationConfig(data: Readonly<Record<string, string>>): AuthenticationConfig {
   return {
     clientAuthorities: certificates(data, 'client-ca-file'),
@@ -32,7 +32,7 @@ function frontProxy(data: Readonly<Record<string, string>>): FrontProxyConfig | 
   const authorities = certificates(data, 'requestheader-client-ca-file');
   if (authorities.length === 0) return undefined;
   const usernameHeaders = headers(data, 'requestheader-username-headers');
-  if (usernameHeaders.length === 0) throw wrong('requestheader-username-headers', 'names no header');
+  if (usernameHeaders.length === 0) throw invalidKey('requestheader-username-headers', 'is empty');
   return {
     authorities,
     allowedNames: texts(data, 'requestheader-allowed-names'),
@@ -46,19 +46,19 @@ function frontProxy(data: Readonly<Record<string, string>>): FrontProxyConfig | 
 function certificates(data: Readonly<Record<string, string>>, key: string): X509Certificate[] {
   const text = data[key] ?? '';
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0 && text.trim() !== '') throw wrong(key, 'holds no PEM certificate');
+  if (blocks.length === 0 && text.trim() !== '') throw invalidKey(key, 'contains no PEM certificate');
   return blocks.map((block) => {
     try {
       return new X509Certificate(block);
     } catch (caught) {
-      throw wrong(key, `holds a certificate that cannot be read: ${ArcError.from(caught).message}`);
+      throw invalidKey(key, `contains an invalid certificate: ${ArcError.from(caught).message}`);
     }
   });
 }
 
 function headers(data: Readonly<Record<string, string>>, key: string): string[] {
   return texts(data, key).map((name) => {
-    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) throw wrong(key, `"${name}" is not a header name`);
+    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) throw invalidKey(key, `"${name}" is not a header name`);
     return name.toLowerCase();
   });
 }
@@ -70,14 +70,18 @@ function texts(data: Readonly<Record<string, string>>, key: string): string[] {
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw wrong(key, 'is not valid JSON');
+    throw invalidKey(key, 'is not valid JSON');
   }
   if (Array.isArray(parsed) && parsed.every((each) => typeof each === 'string')) return parsed;
-  throw wrong(key, 'is not a JSON array of strings');
+  throw invalidKey(key, 'is not a JSON array of strings');
 }
 
-function wrong(key: string, what: string): ArcError {
-  return new ArcError('Invalid', `ConfigMap kube-system/extension-apiserver-authentication: ${key} ${what}`, {
-    details: { causes: [{ reason: 'FieldValueInvalid', field: `data.${key}`, message: what }] },
-  });
+function invalidKey(key: string, reason: string): ArcError {
+  return new ArcError(
+    'Invalid',
+    `ConfigMap kube-system/extension-apiserver-authentication: ${key} ${reason}`,
+    {
+      details: { causes: [{ reason: 'FieldValueInvalid', field: `data.${key}`, message: reason }] },
+    },
+  );
 }

@@ -1,11 +1,11 @@
-/** A loaded value and how long it may be cached. 0: it is not cached. */
+/** A loaded value and its TTL. 0: not cached. */
 export interface Loaded<V> {
   value: V;
   ttlMs: number;
 }
 
 export interface ExpiringCache<V> {
-  /** The value of `key`, loaded if it is absent or expired; concurrent callers share one load. Failures are not cached. */
+  /** Returns the cached value of `key`, or loads it. Concurrent callers share a load. Failures are not cached. */
   get(key: string, load: () => Promise<Loaded<V>>): Promise<V>;
   readonly size: number;
 }
@@ -15,7 +15,7 @@ interface Entry<V> {
   until: number;
 }
 
-/** Keeps at most `max` entries and evicts the oldest. @param now milliseconds of a monotonic clock */
+/** Creates a cache that evicts the oldest entries above `max`. @param now milliseconds of a monotonic clock */
 export function createExpiringCache<V>(options: { max: number; now?: () => number }): ExpiringCache<V> {
   const { max, now = () => performance.now() } = options;
   const entries = new Map<string, Entry<V>>();
@@ -34,7 +34,7 @@ export function createExpiringCache<V>(options: { max: number; now?: () => numbe
         },
       ),
     };
-    entries.delete(key); // so that the renewed entry is the youngest
+    entries.delete(key); // moves the renewed entry to the end
     entries.set(key, entry);
     const oldest = entries.keys().next();
     if (entries.size > max && !oldest.done) entries.delete(oldest.value);

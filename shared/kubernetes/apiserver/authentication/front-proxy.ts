@@ -5,15 +5,15 @@ import { subjectValues } from './chain.ts';
 import type { FrontProxyConfig } from './config.ts';
 import type { User } from './user/user.ts';
 
-/** True if the certificate has one of the allowed names. */
+/** Tells whether the common name of a certificate is allowed. */
 export function isAllowedName(config: FrontProxyConfig, certificate: X509Certificate): boolean {
   const name = subjectValues(certificate, 'CN').at(-1) ?? '';
   return config.allowedNames.length === 0 || config.allowedNames.includes(name);
 }
 
 /**
- * The user named by the X-Remote-* headers of a front proxy; undefined where they name none. The caller must have verified the
- * proxy: from any other client these headers are ignored.
+ * Returns the user in the X-Remote-* headers, if any. The caller must have verified that the client is a front proxy: the headers of other
+ * clients must be ignored.
  */
 export function remoteUser(
   config: FrontProxyConfig,

@@ -33,7 +33,7 @@ describe('liveAuthenticationConfig', () => {
 
   it('rejects without data in time, when the first data is invalid, and when it is aborted', async () => {
     const live = (reader: Parameters<typeof liveAuthenticationConfig>[0]['reader'], signal: AbortSignal) =>
-      liveAuthenticationConfig({ reader, signal, onInvalid: () => undefined, deadlineMs: 1 });
+      liveAuthenticationConfig({ reader, signal, onInvalid: () => undefined, timeoutMs: 1 });
     const open = new AbortController().signal;
     await expect(live(() => undefined, open)).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     await expect(live((onData) => onData({ 'client-ca-file': 'x' }), open)).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import { ArcError } from '#shared/base/errors';
 import { type AuthenticationConfig, parseAuthenticationConfig } from './config.ts';
 
-/** Calls `onData` with the ConfigMap's data now and after every change, until `signal`. Injected: this room has no client. */
+/** Calls `onData` with the data of the ConfigMap, initially and after every change, until `signal` is aborted. */
 export type ConfigReader = (
   onData: (data: Readonly<Record<string, string>>) => void,
   signal: AbortSignal,
@@ -10,26 +10,26 @@ export type ConfigReader = (
 export interface LiveConfigOptions {
   reader: ConfigReader;
   signal: AbortSignal;
-  /** Called for invalid data; the configuration before it stays in force. */
+  /** Called for invalid data; the previous configuration stays in effect. */
   onInvalid(error: ArcError): void;
-  /** Milliseconds to wait for the first data. */
-  deadlineMs?: number;
+  /** Timeout of the first read in milliseconds. */
+  timeoutMs?: number;
 }
 
 /**
- * Resolves with a function that returns the configuration in force. Rejects with ServiceUnavailable when there is none in time
- * and with Invalid when the first is wrong: a server without trusted authorities must not start.
+ * Resolves with a function that returns the current configuration. Rejects with ServiceUnavailable if the first read times out, with
+ * Invalid if the first configuration is invalid: a server without trusted authorities must not start.
  */
 export async function liveAuthenticationConfig(
   options: LiveConfigOptions,
 ): Promise<() => AuthenticationConfig> {
-  const { reader, signal, onInvalid, deadlineMs = 30_000 } = options;
+  const { reader, signal, onInvalid, timeoutMs = 30_000 } = options;
   const { promise, resolve, reject } = Promise.withResolvers<AuthenticationConfig>();
   let current: AuthenticationConfig | undefined;
-  const late = setTimeout(() => {
-    const message = `ConfigMap kube-system/extension-apiserver-authentication could not be read within ${deadlineMs / 1000} s: is the RoleBinding to extension-apiserver-authentication-reader there?`;
+  const timer = setTimeout(() => {
+    const message = `ConfigMap kube-system/extension-apiserver-authentication could not be read within ${timeoutMs / 1000} s: check the RoleBinding to extension-apiserver-authentication-reader`;
     reject(new ArcError('ServiceUnavailable', message));
-  }, deadlineMs);
+  }, timeoutMs);
   const stopped = () =>
     reject(new ArcError('ServiceUnavailable', 'stopped before the authentication configuration was read'));
   signal.addEventListener('abort', stopped, { once: true });
@@ -47,7 +47,7 @@ export async function liveAuthenticationConfig(
     const first = await promise;
     return () => current ?? first;
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
     signal.removeEventListener('abort', stopped);
   }
 }

@@ -1,6 +1,6 @@
 import { createExpiringCache } from './expiring-cache.ts';
 
-/** A question to the cluster's own API server: TokenReview or SubjectAccessReview. */
+/** A TokenReview or SubjectAccessReview for the API server of the cluster. */
 export interface Review {
   apiVersion: string;
   kind: string;
@@ -8,21 +8,20 @@ export interface Review {
   spec: object;
 }
 
-/** Posts a review and resolves with the object answered, `status` filled in. Injected: this room has no client. */
+/** Posts a review and resolves with the response, which includes `status`. */
 export type PostReview = (review: Review, signal: AbortSignal) => Promise<unknown>;
 
-/** Milliseconds a review may take. */
-const deadlineMs = 10_000;
-/** Milliseconds an answer is cached, whether it allows or not: a right that is taken away may still work so long. */
+const reviewTimeoutMs = 10_000;
+/** TTL of results, allowed or denied: a revoked permission may stay effective for this time. */
 const ttlMs = 10_000;
-/** Answers cached at most. */
-const maxAnswers = 4096;
+/** Limit of cached results. */
+const maxResults = 4096;
 
-/** Returns a function that asks for the answer under `key` unless it is cached. @param now milliseconds of a monotonic clock */
+/** Returns a function that posts a review unless its result is cached under `key`. @param now milliseconds of a monotonic clock */
 export function cachedReviews<V>(
   now?: () => number,
-): (key: string, ask: (signal: AbortSignal) => Promise<V>) => Promise<V> {
-  const cache = createExpiringCache<V>({ max: maxAnswers, ...(now && { now }) });
-  return (key, ask) =>
-    cache.get(key, async () => ({ value: await ask(AbortSignal.timeout(deadlineMs)), ttlMs }));
+): (key: string, review: (signal: AbortSignal) => Promise<V>) => Promise<V> {
+  const cache = createExpiringCache<V>({ max: maxResults, ...(now && { now }) });
+  return (key, review) =>
+    cache.get(key, async () => ({ value: await review(AbortSignal.timeout(reviewTimeoutMs)), ttlMs }));
 }

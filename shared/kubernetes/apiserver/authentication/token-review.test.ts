@@ -50,7 +50,7 @@ describe('tokenReviewer', () => {
     },
   );
 
-  it('reviews no more tokens of an address that sends invalid ones, and those of others all the while', async () => {
+  it('limits reviews of an address that sends invalid tokens, without affecting other addresses', async () => {
     const { review, asked, clock } = reviewer((token) =>
       token.startsWith('good') ? jo : { status: { authenticated: false } },
     );

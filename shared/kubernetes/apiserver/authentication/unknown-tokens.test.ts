@@ -37,7 +37,7 @@ describe('limitUnknownTokens', () => {
     expect(taken('10.0.0.1')).toBe(50);
   });
 
-  it('takes the addresses of one IPv6 network for one client', () => {
+  it('treats the addresses of an IPv6 /64 as one client', () => {
     expect(taken('2001:db8:0:1::1')).toBe(50);
     expect(taken('2001:db8:0:1:ffff::2')).toBe(0);
     expect(taken('2001:db8::1:0:0:0:3')).toBe(0);

@@ -1,11 +1,11 @@
 import { isIPv6 } from 'node:net';
 import { ArcError } from '#shared/base/errors';
 
-/** Reviews that an address may cause at once with tokens that nobody has vouched for. */
+/** Burst of reviews of unknown tokens per address. */
 const burst = 50;
-/** Such reviews in a second, after that. */
+/** Sustained rate of reviews of unknown tokens per address. */
 const perSecond = 5;
-/** Addresses that are remembered, the last that asked. */
+/** Limit of remembered addresses. */
 const maxAddresses = 10_000;
 
 interface Budget {
@@ -15,16 +15,16 @@ interface Budget {
 
 export interface UnknownTokens {
   /**
-   * Takes a review from the budget of a client's address; the returned function gives it back, for a token that was good. Throws TooManyRequests
-   * when nothing is left. @param address of the connection; undefined: of this process, without a limit
+   * Takes a review from the budget of an address. The returned function gives it back, for a valid token. Throws TooManyRequests if the
+   * budget is exhausted. @param address of the client; undefined for in-process calls, which are not limited
    */
   take(address: string | undefined): () => void;
   readonly size: number;
 }
 
 /**
- * The reviews that clients may cause before anybody knows who they are: each is a request to the cluster's own API server. A budget for each address
- * refills with time. @param now milliseconds of a monotonic clock
+ * Limits the TokenReviews, each of which is a request to the API server of the cluster, that unauthenticated clients cause: a token bucket
+ * per address. @param now milliseconds of a monotonic clock
  */
 export function limitUnknownTokens(now: () => number = () => performance.now()): UnknownTokens {
   const budgets = new Map<string, Budget>();
@@ -39,10 +39,10 @@ export function limitUnknownTokens(now: () => number = () => performance.now()):
       if (left < 1)
         throw new ArcError(
           'TooManyRequests',
-          'Too many requests, please try again later: this address has sent many tokens that are not valid.',
+          'Too many requests, please try again later: this address has sent too many invalid tokens.',
           { details: { retryAfterSeconds: 1 } },
         );
-      budgets.delete(key); // so that it becomes the youngest
+      budgets.delete(key); // moves the entry to the end
       budgets.set(key, { left: left - 1, at: now() });
       const oldest = budgets.keys().next();
       if (budgets.size > maxAddresses && !oldest.done) budgets.delete(oldest.value);
@@ -60,7 +60,7 @@ export function limitUnknownTokens(now: () => number = () => performance.now()):
   };
 }
 
-/** An IPv6 client has all addresses of a /64. */
+/** Returns the unit of the limit: an IPv4 address, or a /64 of IPv6, which belongs to one client. */
 function networkOf(address: string): string {
   const [plain = ''] = address.split('%');
   if (!isIPv6(plain) || plain.includes('.')) return address;

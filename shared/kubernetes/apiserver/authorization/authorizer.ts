@@ -4,7 +4,7 @@ import { qualified } from '../errors/api-errors.ts';
 import type { IncomingRequest } from '../http/connection.ts';
 import { type Connection, extraKey, headerNames, headerValues } from '../http/connection.ts';
 
-/** The request to decide about, with the field names of a SubjectAccessReview. */
+/** The attributes of an authorization request, with the field names of a SubjectAccessReview. */
 export type Attributes =
   | {
       isResourceRequest: true;
@@ -18,21 +18,21 @@ export type Attributes =
     }
   | { isResourceRequest: false; verb: string; path: string };
 
-/** Decides whether a user may do something. A reason is optional. */
+/** Decides whether a user is allowed to perform a request. */
 export type Authorizer = (
   user: User,
   attributes: Attributes,
 ) => Promise<{ allowed: boolean; reason?: string }>;
 
-const openPaths = new Set(['/livez', '/readyz', '/healthz']);
+const healthPaths = new Set(['/livez', '/readyz', '/healthz']);
 
-/** True for system:masters and the health paths: they need no authorization and are exempt from the limits in flight. */
+/** Tells whether a request needs no authorization and is exempt from limits: system:masters and health checks. */
 export function isAlwaysAllowed(user: User, attributes: Attributes): boolean {
   if (user.groups.includes('system:masters')) return true;
-  return !attributes.isResourceRequest && openPaths.has(`/${attributes.path.split('/')[1]}`);
+  return !attributes.isResourceRequest && healthPaths.has(`/${attributes.path.split('/')[1]}`);
 }
 
-/** Resolves with the authorizer's reason; rejects with Forbidden unless the user is allowed. */
+/** Resolves with the reason of the authorizer. Rejects with Forbidden if the user is not allowed. */
 export async function mustBeAllowed(
   authorize: Authorizer,
   user: User,
@@ -44,7 +44,7 @@ export async function mustBeAllowed(
   return decision.reason ?? '';
 }
 
-/** The text of responsewriters.Forbidden of k8s.io/apiserver, which tools parse. */
+/** The message of responsewriters.Forbidden of k8s.io/apiserver, which tools parse. */
 function forbidden(user: User, attributes: Attributes, reason: string): ArcError {
   const because = reason === '' ? '' : `: ${reason}`;
   const who = `User "${user.name}" cannot ${attributes.verb}`;
@@ -64,7 +64,7 @@ function forbidden(user: User, attributes: Attributes, reason: string): ArcError
 
 const extraPrefix = 'impersonate-extra-';
 
-/** The user named by the Impersonate-* headers; undefined without them. Throws BadRequest where they name no user. */
+/** Returns the user in the Impersonate-* headers, if any. Throws BadRequest if Impersonate-User is missing. */
 function impersonated(request: IncomingRequest, connection: Connection | undefined): User | undefined {
   const values = (name: string) => headerValues(request, connection, name);
   const [name = ''] = values('impersonate-user');
@@ -89,8 +89,8 @@ function impersonated(request: IncomingRequest, connection: Connection | undefin
 }
 
 /**
- * The user whose rights apply: the caller, or the user it impersonates, which requires the right to `impersonate` each name given
- * (k8s.io/apiserver, filters/impersonation.go). An aggregator removes these headers. Rejects with Forbidden.
+ * Resolves with the effective user: the caller, or the user that it impersonates, which requires permission to `impersonate` the user, each
+ * group, uid and extra value (k8s.io/apiserver, filters/impersonation.go). Rejects with Forbidden. An aggregator removes these headers.
  */
 export async function impersonate(
   authorize: Authorizer,

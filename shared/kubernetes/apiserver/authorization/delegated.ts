@@ -6,14 +6,14 @@ import type { Attributes, Authorizer } from './authorizer.ts';
 type Decision = Awaited<ReturnType<Authorizer>>;
 
 /**
- * Authorizes by SubjectAccessReview of the cluster, cached for 10 s whether allowed or denied. A failed review rejects with
- * ServiceUnavailable: a failure never allows.
+ * Returns an authorizer that posts SubjectAccessReviews to the cluster and caches decisions for 10 s. Fails closed: rejects with
+ * ServiceUnavailable if a review fails.
  */
 export function delegatedAuthorizer(post: PostReview, now?: () => number): Authorizer {
   const review = cachedReviews<Decision>(now);
   return (user, attributes) => {
     const spec = specOf(user, attributes);
-    return review(JSON.stringify(spec), (signal) => ask(post, spec, signal));
+    return review(JSON.stringify(spec), (signal) => reviewAccess(post, spec, signal));
   };
 }
 
@@ -29,23 +29,23 @@ function specOf(user: User, attributes: Attributes): object {
   return { ...who, resourceAttributes };
 }
 
-async function ask(post: PostReview, spec: object, signal: AbortSignal): Promise<Decision> {
+async function reviewAccess(post: PostReview, spec: object, signal: AbortSignal): Promise<Decision> {
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
     plural: 'subjectaccessreviews',
     spec,
   };
-  let answer: unknown;
+  let response: unknown;
   try {
-    answer = await post(review, signal);
+    response = await post(review, signal);
   } catch (caught) {
-    const why = ArcError.from(caught).message;
-    throw new ArcError('ServiceUnavailable', `the request could not be authorized: ${why}`, {
+    const reason = ArcError.from(caught).message;
+    throw new ArcError('ServiceUnavailable', `the request could not be authorized: ${reason}`, {
       cause: caught,
     });
   }
-  const { status } = answer as { status?: { allowed?: unknown; denied?: unknown; reason?: unknown } };
+  const { status } = response as { status?: { allowed?: unknown; denied?: unknown; reason?: unknown } };
   const reason = typeof status?.reason === 'string' ? status.reason : '';
   return { allowed: status?.allowed === true && status.denied !== true, ...(reason && { reason }) };
 }

@@ -1,9 +1,9 @@
-/** Builds a part of a response in one buffer from stored bytes and short texts. */
+/** Builds a part of a response in a growable buffer, from stored bytes and short strings. */
 export class BytesWriter {
   #buffer: Buffer;
   #length = 0;
 
-  /** `size`: bytes to begin with; it grows as needed. */
+  /** @param size initial size in bytes */
   constructor(size: number) {
     this.#buffer = Buffer.allocUnsafeSlow(size);
   }
@@ -22,17 +22,17 @@ export class BytesWriter {
   }
 
   text(text: string): void {
-    // A UTF-16 unit takes at most three bytes.
+    // A UTF-16 code unit takes at most three bytes in UTF-8.
     this.#reserve(text.length * 3);
     this.#length += this.#buffer.write(text, this.#length);
   }
 
-  /** The bytes written. The writer must not be used afterwards. */
+  /** Returns the written bytes. The writer must not be used afterwards. */
   take(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** As take(), in a buffer of exactly that size, for bytes that are kept. */
+  /** Like take(), but copies into a buffer of the exact size, for bytes that are cached. */
   takeExact(): Buffer {
     const exact = Buffer.allocUnsafeSlow(this.#length);
     this.#buffer.copy(exact, 0, 0, this.#length);

@@ -45,13 +45,13 @@ describe('decodeCore', () => {
     expect(decodeCore(map)).toMatchObject({ kind: 'ConfigMap', metadata: { name: 'cm' }, data: { k: 'v' } });
   });
 
-  it('refuses other kinds and says why', () => {
+  it('rejects other kinds with the reason', () => {
     expect(() => decodeCore(envelope('Pod'))).toThrowError(
       expect.objectContaining({ code: 'UnsupportedMediaType' }),
     );
   });
 
-  it('answers any bytes with an object or an ArcError', () => {
+  it('returns an object or throws an ArcError for any bytes', () => {
     const start = envelope('Secret');
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.boolean(), (noise, wrapped) => {

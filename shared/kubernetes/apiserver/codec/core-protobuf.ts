@@ -2,15 +2,15 @@ import { ArcError } from '#shared/base/errors';
 import { readBytes, readInteger, readMessage, readText, type WireField } from './protobuf.ts';
 
 /**
- * `kubectl create namespace|secret|configmap` sends protobuf and does not try JSON after a refusal, so these three kinds are
- * decoded. Field numbers: generated.proto of k8s.io/api core/v1 and k8s.io/apimachinery meta/v1 and runtime.
+ * Decoders for the kinds that kubectl creates in protobuf without falling back to JSON (`kubectl create namespace|secret|configmap|…`).
+ * Field numbers: generated.proto of k8s.io/api core/v1 and k8s.io/apimachinery meta/v1 and runtime.
  */
 type Read = (field: WireField) => unknown;
 
 interface Rule {
   name: string;
   read: Read;
-  /** `map`: entries of key (1) and value (2); `list`: one item per field. */
+  /** `map`: each field is an entry with key (1) and value (2); `list`: each field is an item. */
   many?: 'map' | 'list';
 }
 
@@ -54,15 +54,15 @@ const typeMeta: Rules = { 1: { name: 'apiVersion', read: readText }, 2: { name: 
 
 const magic = Buffer.from('k8s\0');
 
-/** True where `decodeCore` can read the kind. */
+/** Tells whether `decodeCore` supports the kind. */
 export function readsProtobuf(apiVersion: string, kind: string): boolean {
   return Object.hasOwn(kinds, `${apiVersion} ${kind}`);
 }
 
-/** The JSON form of a Namespace, ConfigMap or Secret; BadRequest for broken bytes, UnsupportedMediaType for other kinds. */
+/** Returns the JSON form of a core object. Throws BadRequest for malformed bytes, UnsupportedMediaType for other kinds. */
 export function decodeCore(bytes: Uint8Array): Record<string, unknown> {
   if (!Buffer.from(bytes.subarray(0, 4)).equals(magic)) {
-    throw new ArcError('BadRequest', 'the protobuf body does not start with the mark of Kubernetes objects');
+    throw new ArcError('BadRequest', 'the protobuf body does not start with the Kubernetes magic number');
   }
   const envelope = readMessage(bytes.subarray(4));
   const part = (number: number) => envelope.find((field) => field.number === number);
@@ -74,7 +74,7 @@ export function decodeCore(bytes: Uint8Array): Record<string, unknown> {
   return { apiVersion, kind, metadata: {}, ...(raw && fieldsOf(readBytes(raw), rules)) };
 }
 
-/** In protobuf an empty text is a field that is not set. */
+/** Decodes the fields of a message by their rules. An empty string means unset in protobuf. */
 function fieldsOf(bytes: Uint8Array, rules: Rules): Record<string, unknown> {
   const values = new Map<string, unknown>();
   const maps = new Map<string, [string, unknown][]>();

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { exceeded, scanJson } from './json-scan.ts';
+import { exceededLimit, scanJson } from './json-scan.ts';
 
 const unlimited = {
   depth: Number.POSITIVE_INFINITY,
   values: Number.POSITIVE_INFINITY,
   fields: Number.POSITIVE_INFINITY,
 };
-const nestsDeeper = (text: string, depth: number) => exceeded(text, { ...unlimited, depth }) === 'depth';
+const nestsDeeper = (text: string, depth: number) => exceededLimit(text, { ...unlimited, depth }) === 'depth';
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -15,7 +15,7 @@ function depthOf(value: unknown): number {
 }
 
 describe('scanJson', () => {
-  it('finds no duplicates and the true depth in what JSON.stringify made, however it is indented', () => {
+  it('finds no duplicates and the right depth in output of JSON.stringify, regardless of indentation', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 3 }), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);

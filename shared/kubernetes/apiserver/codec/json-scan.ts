@@ -1,27 +1,27 @@
-/** Facts about a valid document that JSON.parse does not report. */
+/** Properties of a JSON document that JSON.parse does not report. */
 export interface JsonScan {
-  /** Paths of keys that occur twice in one object, as `spec.type` or `spec.artifacts[0].type`. */
+  /** Paths of duplicate keys, such as `spec.type` or `spec.artifacts[0].type`. */
   duplicates: string[];
-  /** True when a key is `__proto__`, with or without escapes. */
+  /** True if a key is `__proto__`, with or without escapes. */
   prototypeKey: boolean;
-  /** The first whole number within int64 that a float64 cannot hold, and where it stands. */
+  /** The first int64 that a float64 cannot represent, and its path. */
   inexact: { number: string; path: string } | undefined;
 }
 
-/** What parsing costs time for, beside bytes. */
+/** Limits of the structure of a document, which costs time in addition to its size. */
 export interface JsonLimits {
-  /** Levels of objects and arrays. */
+  /** Nesting depth of objects and arrays. */
   depth: number;
-  /** Fields and items, in all. */
+  /** Total number of fields and items. */
   values: number;
-  /** Fields of one object, or items of one list within the text. */
+  /** Fields of an object, or items of a nested list. */
   fields: number;
 }
 
-/** The limit that a text exceeds. Works on any text, valid or not, so that it can be called first. */
-export function exceeded(text: string, limits: JsonLimits): keyof JsonLimits | undefined {
+/** Returns the limit that a text exceeds, if any. Accepts invalid JSON, so that it can run before the parser. */
+export function exceededLimit(text: string, limits: JsonLimits): keyof JsonLimits | undefined {
   let values = 0;
-  /** Commas of each open object and list. */
+  /** Number of commas in each open object and list. */
   const commas: number[] = [];
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -31,7 +31,7 @@ export function exceeded(text: string, limits: JsonLimits): keyof JsonLimits | u
       case 0x7b:
       case 0x5b:
         values++;
-        // A body that is a list is a JSON patch, whose operations have a limit and a message of their own.
+        // A top-level list is a JSON patch, whose operations have their own limit.
         commas.push(commas.length === 0 && text[at] === '[' ? Number.NEGATIVE_INFINITY : 0);
         if (commas.length > limits.depth) return 'depth';
         break;
@@ -52,13 +52,13 @@ export function exceeded(text: string, limits: JsonLimits): keyof JsonLimits | u
 
 interface Level {
   path: string;
-  /** Undefined in an array. */
+  /** Undefined for an array. */
   keys: Set<string> | undefined;
   index: number;
   key: string;
 }
 
-/** Walks a *valid* JSON text once, without recursion; cost is linear in its length. */
+/** Scans *valid* JSON in one pass, without recursion. */
 export function scanJson(text: string): JsonScan {
   const scan: JsonScan = { duplicates: [], prototypeKey: false, inexact: undefined };
   const levels: Level[] = [];
@@ -80,7 +80,7 @@ export function scanJson(text: string): JsonScan {
     } else if (letter === 0x2c && level) {
       level.index++;
       expectKey = level.keys !== undefined;
-    } else if (isDigit(letter)) at = passNumber(scan, level, text, at);
+    } else if (isDigit(letter)) at = scanNumber(scan, level, text, at);
   }
   return scan;
 }
@@ -88,22 +88,22 @@ export function scanJson(text: string): JsonScan {
 const numberText = /[\d.eE+-]+/y;
 const isDigit = (letter: number) => letter >= 0x30 && letter <= 0x39;
 
-/** Index of the last letter of the number that begins at `from`. */
-function passNumber(scan: JsonScan, level: Level | undefined, text: string, from: number): number {
+/** Checks the number at `from`; returns the index of its last character. */
+function scanNumber(scan: JsonScan, level: Level | undefined, text: string, from: number): number {
   numberText.lastIndex = from;
   const [number = '0'] = numberText.exec(text) ?? [];
   if (!isExact(number)) scan.inexact ??= { number, path: level ? childPath(level) : '' };
   return from + number.length - 1;
 }
 
-const mostInt64 = 2n ** 63n;
+const maxInt64 = 2n ** 63n;
 
-/** False for a whole number that kube-apiserver keeps as an int64, and that would be another one here. */
+/** False for an int64 of kube-apiserver that a float64 would change. */
 function isExact(number: string): boolean {
   if (number.length < 16 || number.length > 19 || !/^\d+$/.test(number)) return true;
   const value = Number(number);
-  // One that is written again as it was is the same to whoever reads it.
-  return String(value) === number || BigInt(value) === BigInt(number) || BigInt(number) > mostInt64;
+  // A number that serializes to the same text is unchanged for clients.
+  return String(value) === number || BigInt(value) === BigInt(number) || BigInt(number) > maxInt64;
 }
 
 function open(parent: Level | undefined, isObject: boolean): Level {
@@ -111,7 +111,7 @@ function open(parent: Level | undefined, isObject: boolean): Level {
   return { path, keys: isObject ? new Set() : undefined, index: 0, key: '' };
 }
 
-/** Index of the quote that closes the string opened at `from`. */
+/** Returns the index of the closing quote of the string at `from`. */
 function stringEnd(text: string, from: number): number {
   let end = text.indexOf('"', from + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -128,7 +128,7 @@ function noteKey(scan: JsonScan, level: Level, keys: Set<string>, quoted: string
   const key = quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
   level.key = key;
   if (key === '__proto__') scan.prototypeKey = true;
-  // A handful of names is enough for a person, and keeps a hostile body from making a long answer.
+  // Bounds the response to a hostile body.
   if (keys.has(key) && scan.duplicates.length < 100) scan.duplicates.push(childPath(level));
   keys.add(key);
 }

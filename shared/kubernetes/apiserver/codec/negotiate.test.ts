@@ -67,7 +67,7 @@ describe('negotiate', () => {
     expect(negotiate('application/json;q=0.1,application/yaml', '').format).toBe('yaml');
   });
 
-  it.each(['application/yaml', 'text/yaml', 'application/x-yaml'])('answers YAML to %s', (accept) => {
+  it.each(['application/yaml', 'text/yaml', 'application/x-yaml'])('returns YAML for %s', (accept) => {
     expect(negotiate(accept, '')).toMatchObject({ format: 'yaml', contentType: 'application/yaml' });
   });
 
@@ -81,7 +81,7 @@ describe('negotiate', () => {
     expect(negotiate('*/*', agent).pretty).toBe(pretty);
   });
 
-  it('indents when the entry asks for it', () => {
+  it('indents if the entry has pretty=1', () => {
     expect(negotiate('application/json;pretty=1', '').pretty).toBe(true);
   });
 
@@ -103,7 +103,7 @@ describe('parseAccept', () => {
     expect(types('*/*, b/b, a/a;q=0.5, c/*, d/d')).toEqual(['b/b', 'd/d', 'c/*', '*/*', 'a/a']);
   });
 
-  it('drops what has quality 0', () => {
+  it('drops entries with quality 0', () => {
     expect(types('a/a;q=0, b/b;q=0.1')).toEqual(['b/b']);
     expect(types('a/a;q=0')).toEqual([]);
   });
@@ -117,7 +117,7 @@ describe('parseAccept', () => {
     ]);
   });
 
-  it('never throws, and never answers out of order', () => {
+  it('never throws, and always returns sorted entries', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
         const qualities = parseAccept(header).map((entry) => entry.quality);

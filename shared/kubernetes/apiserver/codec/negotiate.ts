@@ -1,31 +1,35 @@
 import { ArcError } from '#shared/base/errors';
 
-/** The transforms of an object or list before it is sent, all of meta.k8s.io/v1. */
-export type As = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+/** Transformations of an object or list into a kind of meta.k8s.io/v1. */
+export type ObjectTransform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
-/** How to answer. */
+/** The negotiated representation of a response. */
 export interface Representation {
   format: 'json' | 'yaml';
   contentType: 'application/json' | 'application/yaml';
-  /** undefined: the object as it is. */
-  as: As | undefined;
-  /** Indent JSON, for people, unless the query says otherwise: `isIndented`. */
+  /** Undefined: no transformation. */
+  as: ObjectTransform | undefined;
+  /** The default of `isIndented`. */
   pretty: boolean;
 }
 
 export interface NegotiateOptions {
-  /** A watch: one JSON document a line, so YAML is not offered and nothing is indented. */
+  /** True for a watch: one JSON document per line, without YAML and indentation. */
   stream?: boolean;
 }
 
-const transforms: readonly As[] = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
+const transforms: readonly ObjectTransform[] = [
+  'Table',
+  'PartialObjectMetadata',
+  'PartialObjectMetadataList',
+];
 
-/** User agents that show answers to people; the list of k8s.io/apiserver. */
-export function readByPeople(userAgent: string | null | undefined): boolean {
+/** Tells whether a user agent displays responses to people; same list as in k8s.io/apiserver. */
+export function isReadByPeople(userAgent: string | null | undefined): boolean {
   return /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent ?? '');
 }
 
-/** The query parameter `pretty`, as Go's strconv.ParseBool reads it, overrides what Accept and User-Agent ask for. */
+/** Tells whether to indent JSON. The query parameter `pretty` (parsed like Go's strconv.ParseBool) overrides Accept and User-Agent. */
 export function isIndented(query: URLSearchParams, byDefault: boolean): boolean {
   const pretty = query.get('pretty') ?? '';
   return pretty === '' ? byDefault : /^(1|[tT]|TRUE|[tT]rue)$/.test(pretty);
@@ -47,8 +51,8 @@ function formatOf(type: string, stream: boolean): Representation['format'] | und
   }
 }
 
-/** The transform an entry asks for: null for one that is not served here (v1beta1 tables, unknown kinds). */
-function transformOf(entry: AcceptEntry): As | undefined | null {
+/** Returns the requested transformation; undefined: none; null: not supported (v1beta1 Tables, unknown kinds). */
+function transformOf(entry: AcceptEntry): ObjectTransform | undefined | null {
   const as = entry.parameters.get('as');
   if (as === undefined) return undefined;
   if (entry.parameters.get('g') !== 'meta.k8s.io' || entry.parameters.get('v') !== 'v1') return null;
@@ -56,8 +60,8 @@ function transformOf(entry: AcceptEntry): As | undefined | null {
 }
 
 /**
- * Picks the representation for an `Accept` header: the first entry, best quality first, that can be served.
- * Skips protobuf, CBOR and old Table versions. Rejects with NotAcceptable, naming the types offered.
+ * Returns the representation for an `Accept` header: the first supported entry in order of quality. Skips protobuf, CBOR and old Table
+ * versions. Throws NotAcceptable with the supported types.
  */
 export function negotiate(
   accept: string | null | undefined,
@@ -73,24 +77,24 @@ export function negotiate(
       format,
       contentType: format === 'json' ? 'application/json' : 'application/yaml',
       as,
-      pretty: !stream && (entry.parameters.get('pretty') === '1' || readByPeople(userAgent)),
+      pretty: !stream && (entry.parameters.get('pretty') === '1' || isReadByPeople(userAgent)),
     };
   }
   const offered = stream ? 'application/json;stream=watch' : 'application/json, application/yaml';
   throw new ArcError('NotAcceptable', `only the following media types are accepted: ${offered}`);
 }
 
-/** One entry of an Accept header, by RFC 9110 section 12.5.1. */
+/** An entry of an Accept header, RFC 9110 section 12.5.1. */
 export interface AcceptEntry {
   /** Lower case, `application/json` or with wildcards. */
   type: string;
   parameters: ReadonlyMap<string, string>;
-  /** 0 to 1; an unreadable value counts as 1. */
+  /** 0 to 1; 1 if malformed. */
   quality: number;
 }
 
-/** More entries than any client sends; further ones are ignored. */
-const mostEntries = 64;
+/** Limit of entries in an Accept header; further entries are ignored. */
+const maxEntries = 64;
 
 function quality(value: string | undefined): number {
   const number = value === undefined || value === '' ? Number.NaN : Number(value);
@@ -109,22 +113,22 @@ function entry(text: string): AcceptEntry {
   return { type: type.trim().toLowerCase(), parameters, quality: quality(parameters.get('q')) };
 }
 
-/** Exact types before `application/*` before everything. */
+/** Sorts exact types before `application/*` before `*`. */
 function wildcards(type: string): number {
   return type === '*/*' || type === '*' ? 2 : type.endsWith('/*') ? 1 : 0;
 }
 
 /**
- * The entries of an Accept header, the most wanted first: by quality, then the exact before the wildcard, then as
- * written. Entries with quality 0 are dropped. A header that is missing or empty is one entry for anything.
+ * Returns the entries of an Accept header by preference: quality, exact types before wildcards, then position. Drops entries with quality
+ * 0. An empty or missing header is one entry for any type.
  */
 export function parseAccept(header: string | null | undefined): AcceptEntry[] {
   const entries = (header ?? '')
-    .split(',', mostEntries)
+    .split(',', maxEntries)
     .filter((text) => text.trim() !== '')
     .map(entry);
   if (entries.length === 0) return [{ type: '*/*', parameters: new Map(), quality: 1 }];
   return entries
-    .filter((one) => one.quality > 0)
+    .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality || wildcards(a.type) - wildcards(b.type));
 }

@@ -41,7 +41,7 @@ describe('readMessage', () => {
     expect(code(() => readMessage(Uint8Array.from(bytes)))).toBe('BadRequest');
   });
 
-  it('answers fields or BadRequest to any bytes, never another error', () => {
+  it('returns fields or throws BadRequest for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(['none', 'BadRequest']).toContain(
@@ -58,7 +58,7 @@ describe('values', () => {
   const [huge] = readMessage(Uint8Array.from([0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]));
   const [minus] = readMessage(Uint8Array.from([0x08, ...Array(9).fill(0xff), 1]));
 
-  it('are refused where they are of another form', () => {
+  it('are refused if their wire type differs', () => {
     if (!number || !broken || !huge || !minus) throw new Error('the bytes of this test are wrong');
     for (const read of [() => readText(number), () => readBytes(number), () => readText(broken)]) {
       expect(code(read)).toBe('BadRequest');

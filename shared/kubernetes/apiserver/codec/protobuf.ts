@@ -1,19 +1,19 @@
 import { ArcError } from '#shared/base/errors';
 
-/** One field of a protobuf message, as it stands on the wire. */
+/** A field of a protobuf message in wire format. */
 export type WireField =
   | { number: number; type: 'varint'; value: bigint }
   | { number: number; type: 'bytes'; value: Uint8Array }
   | { number: number; type: 'fixed'; value: Uint8Array };
 
-/** Enough for any message read here: an envelope, a review. */
-const mostFields = 4096;
+/** Limit of fields per message; above any supported message. */
+const maxFields = 4096;
 
-function broken(what: string): ArcError {
-  return new ArcError('BadRequest', `the protobuf body cannot be read: ${what}`);
+function malformed(reason: string): ArcError {
+  return new ArcError('BadRequest', `the protobuf body is malformed: ${reason}`);
 }
 
-/** A position in bytes that never moves beyond their end. */
+/** A bounds-checked read position. */
 class Cursor {
   #at = 0;
   readonly #bytes: Uint8Array;
@@ -27,7 +27,7 @@ class Cursor {
   }
 
   take(length: number): Uint8Array {
-    if (length > this.#bytes.length - this.#at) throw broken('it ends in the middle of a field');
+    if (length > this.#bytes.length - this.#at) throw malformed('it ends in the middle of a field');
     this.#at += length;
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
@@ -39,12 +39,12 @@ class Cursor {
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, value);
     }
-    throw broken('a number is longer than 64 bits');
+    throw malformed('a number is longer than 64 bits');
   }
 
   length(): number {
     const length = this.varint();
-    if (length > BigInt(this.#bytes.length)) throw broken('a field is longer than the body');
+    if (length > BigInt(this.#bytes.length)) throw malformed('a field is longer than the body');
     return Number(length);
   }
 }
@@ -52,7 +52,7 @@ class Cursor {
 function field(cursor: Cursor): WireField {
   const tag = cursor.varint();
   const number = Number(tag >> 3n);
-  if (number < 1 || number > 2 ** 29 - 1) throw broken('a field has no valid number');
+  if (number < 1 || number > 2 ** 29 - 1) throw malformed('a field has an invalid number');
   switch (Number(tag & 7n)) {
     case 0:
       return { number, type: 'varint', value: cursor.varint() };
@@ -63,44 +63,44 @@ function field(cursor: Cursor): WireField {
     case 5:
       return { number, type: 'fixed', value: cursor.take(4) };
     default:
-      throw broken('a field has an unknown wire type');
+      throw malformed('a field has an unknown wire type');
   }
 }
 
 /**
- * The fields of a protobuf message in their order, values as views of `bytes`. Rejects groups (deprecated, not used
- * by Kubernetes) and values that are cut short or out of range with BadRequest.
+ * Returns the fields of a protobuf message in order; values are views of `bytes`. Throws BadRequest for groups (deprecated, not used by
+ * Kubernetes) and for values that are truncated or out of range.
  */
 export function readMessage(bytes: Uint8Array): WireField[] {
   const cursor = new Cursor(bytes);
   const fields: WireField[] = [];
   while (!cursor.atEnd) {
-    if (fields.length >= mostFields) throw broken('it has too many fields');
+    if (fields.length >= maxFields) throw malformed('it has too many fields');
     fields.push(field(cursor));
   }
   return fields;
 }
 
-/** A field that must hold a string. */
+/** Returns the value of a string field. Throws BadRequest for other types. */
 export function readText(field: WireField): string {
-  if (field.type !== 'bytes') throw broken(`field ${field.number} is no text`);
+  if (field.type !== 'bytes') throw malformed(`field ${field.number} is not a string`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(field.value);
   } catch (caught) {
-    throw ArcError.is(caught) ? caught : broken(`field ${field.number} is not UTF-8`);
+    throw ArcError.is(caught) ? caught : malformed(`field ${field.number} is not UTF-8`);
   }
 }
 
-/** A field that must hold a message or bytes. */
+/** Returns the value of a message or bytes field. Throws BadRequest for other types. */
 export function readBytes(field: WireField): Uint8Array {
-  if (field.type !== 'bytes') throw broken(`field ${field.number} is no message`);
+  if (field.type !== 'bytes') throw malformed(`field ${field.number} is not a message`);
   return field.value;
 }
 
-/** A field that must hold an int64 within JavaScript's safe integers. */
+/** Returns the value of an int64 field. Throws BadRequest for other types and unsafe integers. */
 export function readInteger(field: WireField): number {
-  if (field.type !== 'varint') throw broken(`field ${field.number} is no number`);
+  if (field.type !== 'varint') throw malformed(`field ${field.number} is not an integer`);
   const value = Number(BigInt.asIntN(64, field.value));
-  if (!Number.isSafeInteger(value)) throw broken(`field ${field.number} is out of range`);
+  if (!Number.isSafeInteger(value)) throw malformed(`field ${field.number} is out of range`);
   return value;
 }

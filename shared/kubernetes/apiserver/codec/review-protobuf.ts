@@ -1,24 +1,24 @@
 import { ArcError } from '#shared/base/errors';
 import { readBytes, readInteger, readMessage, readText, type WireField } from './protobuf.ts';
 
-/** The JSON form of the objects that decodeReview reads. */
+/** The JSON form of a decoded object. */
 export interface DecodedBody {
   apiVersion: string;
   kind: string;
   [field: string]: unknown;
 }
 
-/** How to read one field: the name it has in JSON, and its form. */
+/** The JSON name and decoder of a field. */
 interface FieldRule {
   name: string;
   read(field: WireField): unknown;
   repeated?: boolean;
 }
 
-/** Field number -> rule. Other numbers are skipped, as protobuf requires. */
+/** Rules by field number. Unknown numbers are skipped, as protobuf requires. */
 type MessageRules = Readonly<Record<number, FieldRule>>;
 
-/** `k8s` and a zero byte precede every protobuf body of Kubernetes. */
+/** The prefix of every protobuf body in Kubernetes: `k8s` and a zero byte. */
 const magic = [0x6b, 0x38, 0x73, 0x00];
 
 function text(name: string): FieldRule {
@@ -83,15 +83,14 @@ function textOf(values: unknown, name: string): string {
 }
 
 /**
- * Reads the protobuf bodies that kubectl sends even to servers that support only JSON (`auth can-i`, `auth whoami`):
- * the runtime.Unknown envelope around a SelfSubjectAccessReview, SelfSubjectRulesReview, SelfSubjectReview or
- * DeleteOptions (of any group). The result is the object as JSON would have it; selectors inside a review are left
- * out, which asks for no less than the review did. Other kinds reject with UnsupportedMediaType, so that clients
- * turn to JSON; bytes that are no such message reject with BadRequest.
+ * Returns the JSON form of a SelfSubjectAccessReview, SelfSubjectRulesReview, SelfSubjectReview or DeleteOptions (of any group) in a
+ * runtime.Unknown envelope. kubectl sends these in protobuf even to servers that support only JSON (`auth can-i`, `auth whoami`). Omits
+ * selectors in reviews, which can only make the review stricter. Throws UnsupportedMediaType for other kinds, so that clients fall
+ * back to JSON, and BadRequest for malformed bytes.
  */
 export function decodeReview(bytes: Uint8Array): DecodedBody {
   if (!magic.every((byte, index) => bytes[index] === byte)) {
-    throw new ArcError('BadRequest', 'the protobuf body does not start with the mark of Kubernetes objects');
+    throw new ArcError('BadRequest', 'the protobuf body does not start with the Kubernetes magic number');
   }
   const { typeMeta, raw } = readBy(bytes.subarray(magic.length), envelope);
   const apiVersion = textOf(typeMeta, 'apiVersion');

@@ -4,7 +4,7 @@ import type { KindDefinition } from '../kinds/definition.ts';
 import type { ServedGroup, ServedVersion } from '../kinds/served-kinds.ts';
 import { subresourcesOf, verbsOf } from '../kinds/served-kinds.ts';
 
-/** The hash by which storage migrators recognise a stored encoding: base64 of the first 8 bytes of SHA-256. */
+/** The hash by which storage migrators detect a change of the storage version: base64 of the first 8 bytes of SHA-256. */
 function storageVersionHash({ group, version, kind }: KindDefinition): string {
   return createHash('sha256')
     .update(`${group}/${version}/${kind}`)
@@ -36,7 +36,7 @@ function resources(definition: KindDefinition): object[] {
   return [main, ...parts];
 }
 
-/** metav1.APIResourceList of one group-version. */
+/** Returns the metav1.APIResourceList of a group version. */
 export function resourceList(served: ServedVersion): object {
   return {
     kind: 'APIResourceList',
@@ -51,12 +51,12 @@ function groupFields(group: ServedGroup): object {
   return { name: group.name, versions, preferredVersion: versions[0] };
 }
 
-/** metav1.APIGroup, the answer to /apis/<group>. */
+/** Returns the metav1.APIGroup for /apis/<group>. */
 export function apiGroup(group: ServedGroup): object {
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupFields(group) };
 }
 
-/** metav1.APIGroupList, the answer to /apis: every group but core. */
+/** Returns the metav1.APIGroupList for /apis: every group except core. */
 export function apiGroupList(groups: readonly ServedGroup[]): object {
   return {
     kind: 'APIGroupList',
@@ -65,7 +65,7 @@ export function apiGroupList(groups: readonly ServedGroup[]): object {
   };
 }
 
-/** metav1.APIVersions, the answer to /api: the versions of core, none when core is not served. */
+/** Returns the metav1.APIVersions for /api: the served versions of core. */
 export function apiVersions(groups: readonly ServedGroup[], serverAddress: string): object {
   const core = groups.find((group) => group.name === '');
   return {
@@ -75,7 +75,7 @@ export function apiVersions(groups: readonly ServedGroup[], serverAddress: strin
   };
 }
 
-/** The aggregator compares this string by equality: parameters in this order, no blanks. */
+/** The aggregator compares this string by equality: the order of parameters and spacing matter. */
 export const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 function resource(definition: KindDefinition): object {
@@ -98,7 +98,7 @@ function resource(definition: KindDefinition): object {
   };
 }
 
-/** apidiscovery.k8s.io/v2 APIGroupDiscoveryList: groups, versions, resources and subresources in one answer. */
+/** Returns the apidiscovery.k8s.io/v2 APIGroupDiscoveryList: groups, versions, resources and subresources in one document. */
 export function groupDiscoveryList(groups: readonly ServedGroup[]): object {
   return {
     kind: 'APIGroupDiscoveryList',
@@ -116,15 +116,15 @@ export function groupDiscoveryList(groups: readonly ServedGroup[]): object {
 }
 
 /**
- * True when the entry a client prefers among those we can answer asks for aggregated discovery v2. v2beta1 is passed
- * over: servers since 1.33 no longer have it, and clients name JSON after it.
+ * Tells whether a client prefers aggregated discovery v2 among the supported media types. Ignores v2beta1, which was removed in 1.33;
+ * clients fall back to JSON.
  */
 export function wantsAggregated(accept: string | null | undefined): boolean {
   for (const { type, parameters } of parseAccept(accept)) {
     if (type !== 'application/json' && type !== 'application/*' && type !== '*/*') continue;
     if (!parameters.has('as')) return false;
-    const asked = ['g', 'v', 'as'].map((name) => parameters.get(name)).join(' ');
-    if (asked === 'apidiscovery.k8s.io v2 APIGroupDiscoveryList') return true;
+    const requested = ['g', 'v', 'as'].map((name) => parameters.get(name)).join(' ');
+    if (requested === 'apidiscovery.k8s.io v2 APIGroupDiscoveryList') return true;
   }
   return false;
 }

@@ -84,7 +84,7 @@ describe('legacy discovery', () => {
     expect(await json('/apis/authorization.k8s.io/v1')).toMatchObject({ resources: [{ verbs: ['create'] }] });
   });
 
-  it('answers /api where core is not served, and 404 for a group that is not', async () => {
+  it('serves /api without the core group, and responds 404 for an unknown group', async () => {
     const bare = discoveryRoutes([], { version: 'v1.34.2' });
     expect(await (await bare.request('/api')).json()).toMatchObject({ kind: 'APIVersions', versions: [] });
     expect((await get('/apis/other.example.com')).status).toBe(404);
@@ -146,7 +146,7 @@ describe('aggregated discovery', () => {
     expect(JSON.stringify(list)).not.toContain('arc.example.com');
   });
 
-  it('answers 304 to a client that has it', async () => {
+  it('responds 304 to a client with the current ETag', async () => {
     const etag = (await get('/api', { Accept: v2 })).headers.get('ETag') ?? '';
     const again = await get('/api', { Accept: v2, 'If-None-Match': etag });
     expect([again.status, again.headers.get('ETag'), await again.text()]).toEqual([304, etag, '']);

@@ -17,13 +17,13 @@ import {
 import { versionInfo } from './version.ts';
 
 export interface DiscoveryOptions {
-  /** The Kubernetes version to report, as in `v1.34.0+arc.0.1.0`: clients adapt their requests to it. */
+  /** The reported Kubernetes version, such as `v1.34.0+arc.0.1.0`, to which clients adapt their requests. */
   version: string;
-  /** For the Expires header alone. */
+  /** Clock for the Expires header. */
   now?: () => Date;
 }
 
-/** A small document in the form that the request accepts. */
+/** Responds with a small document in the negotiated representation. */
 function respond(request: Request, body: object): Response {
   const headers = request.headers;
   const { format, contentType, pretty } = negotiate(headers.get('Accept'), headers.get('User-Agent'));
@@ -37,7 +37,7 @@ function respond(request: Request, body: object): Response {
   });
 }
 
-/** A path that answers aggregated discovery to clients that accept it and the older form to others. */
+/** Serves aggregated discovery to clients that accept it, otherwise legacy discovery. */
 function discoveryPath(
   app: Hono,
   path: string,
@@ -53,13 +53,11 @@ function discoveryPath(
 }
 
 /**
- * Everything that a client reads before it uses a kind: /version, /api, /apis and what is below them down to the list
- * of resources, in the legacy and the aggregated form, and OpenAPI v3 and v2. Documents are made at their first
- * request. Failures (an Accept header that cannot be served) reject with ArcError for the app these are mounted
- * in; an invalid version throws at once.
+ * Returns the routes of discovery: /version, legacy and aggregated discovery below /api and /apis, and OpenAPI v3 and v2. Documents are
+ * generated lazily. Handlers reject with ArcError (NotAcceptable), which the parent app must handle. Throws for an invalid version.
  */
 export function discoveryRoutes(kinds: readonly KindDefinition[], options: DiscoveryOptions): Hono {
-  // Generated clients (Python, Java) ask for `/apis/` and `/version/`, as kube-apiserver's OpenAPI document writes them.
+  // Not strict: generated clients (Python, Java) request `/apis/` and `/version/`, as in kube-apiserver's OpenAPI document.
   const app = new Hono({ strict: false });
   const groups = catalogue(kinds);
   const info = versionInfo(options.version);

@@ -1,7 +1,7 @@
 import { ArcError, type Cause, type ErrorDetails } from '#shared/base/errors';
 import type { KindDefinition } from '../kinds/definition.ts';
 
-/** `orders.arc.opendefense.cloud`, or `secrets` in the core group. */
+/** Returns the qualified name, such as `orders.arc.opendefense.cloud`, or `secrets` for the core group. */
 export function qualified(name: string, group: string): string {
   return group === '' ? name : `${name}.${group}`;
 }
@@ -17,7 +17,7 @@ export function notFound(definition: Pick<KindDefinition, 'group' | 'plural'>, n
   });
 }
 
-/** @param isDeleting the object that has the name waits for its finalizers */
+/** @param isDeleting whether the existing object is being deleted */
 export function alreadyExists(definition: KindDefinition, name: string, isDeleting = false): ArcError {
   const resource = qualified(definition.plural, definition.group);
   const details = detailsOf(definition, name);
@@ -25,14 +25,14 @@ export function alreadyExists(definition: KindDefinition, name: string, isDeleti
   return new ArcError('AlreadyExists', message, { details });
 }
 
-/** The object has changed since the client read it. */
+/** The error of an update with an outdated resourceVersion. */
 export function conflict(definition: KindDefinition, name: string): ArcError {
   const resource = qualified(definition.plural, definition.group);
   const message = `Operation cannot be fulfilled on ${resource} "${name}": the object has been modified; please apply your changes to the latest version and try again`;
   return new ArcError('Conflict', message, { details: detailsOf(definition, name) });
 }
 
-/** A precondition of a delete does not hold. As in Kubernetes, details.kind is the Kind here, not the resource. */
+/** The error of a failed precondition of a delete. As in Kubernetes, details.kind is the kind here, not the resource. */
 export function deletePreconditionFailed(
   definition: KindDefinition,
   name: string,
@@ -53,7 +53,7 @@ export function deletePreconditionFailed(
   return new ArcError('Conflict', message, { details });
 }
 
-/** A PUT names another uid than the object has: the text of the Kubernetes storage layer, which clients see. */
+/** The error of a PUT with a wrong uid, in the words of the Kubernetes storage layer, which clients see. */
 export function uidPreconditionFailed(
   definition: KindDefinition,
   name: string,
@@ -67,16 +67,16 @@ export function uidPreconditionFailed(
   return new ArcError('Conflict', message, { details: detailsOf(definition, name) });
 }
 
-/** 422 with one line per cause, as field.ErrorList prints them. */
+/** The 422 of an invalid object, with one line per cause in the format of field.ErrorList. */
 export function invalid(definition: KindDefinition, name: string, causes: Cause[]): ArcError {
   return invalidOf(definition.kind, definition.group, name, causes);
 }
 
-/** Bounds of a message: one body can cause a hundred thousand errors. */
+/** Limits the length of a message: one body can cause a hundred thousand errors. */
 const maxCauses = 101;
 const maxNameLength = 300;
 
-/** As `invalid`, for types that are not served (ListOptions, DeleteOptions). */
+/** Like `invalid`, for types that are not resources (ListOptions, DeleteOptions). */
 export function invalidOf(kind: string, group: string, given: string, all: readonly Cause[]): ArcError {
   const causes = all.slice(0, maxCauses);
   const name = given.slice(0, maxNameLength);

@@ -1,6 +1,6 @@
 import { ArcError, type ErrorDetails, httpStatus } from '#shared/base/errors';
 
-/** metav1.Status as it is sent. */
+/** metav1.Status. */
 export interface Status {
   kind: 'Status';
   apiVersion: 'v1';
@@ -12,7 +12,7 @@ export interface Status {
   code?: number;
 }
 
-/** A failure whose Status carries list metadata: a token with which the list continues, no longer at one revision. */
+/** An Expired error with a continue token for an inconsistent continuation of the list. */
 export class ExpiredContinue extends ArcError {
   readonly token: string;
 
@@ -22,7 +22,7 @@ export class ExpiredContinue extends ArcError {
   }
 }
 
-/** The Status body of an error. Any other error than an ArcError is reported without its message, which may show internals. */
+/** Returns the Status of an error. Omits the message of errors other than ArcError, which may expose internals. */
 export function toStatus(caught: unknown): Status & { code: number } {
   if (!(caught instanceof ArcError)) {
     const message = 'Internal error occurred: the server failed while it handled the request';
@@ -43,7 +43,7 @@ function failure(
   return { ...status, message, reason, ...(details && { details }), code };
 }
 
-/** True for a failure that belongs in the server's log: a 5xx, except of clients that ask for a revision still to come. */
+/** Tells whether to log an error: every 5xx, except for requests of a future revision. */
 export function isServerError(error: ArcError): boolean {
   if (error.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return false;
   return httpStatus(error.code) >= 500;

@@ -5,8 +5,8 @@ import { refusals } from './slots.ts';
 const refuse = refusals(() => undefined);
 const tooMany = expect.objectContaining({ code: 'TooManyRequests' });
 
-it('bounds the bytes of a party until they are released', () => {
-  const bodies = boundBodyBytes({ body: 3, party: 10, total: 100 }, refuse);
+it('limits the bytes of a flow until they are released', () => {
+  const bodies = boundBodyBytes({ body: 3, flow: 10, total: 100 }, refuse);
   for (let index = 0; index < 10; index++) bodies.reserve('greedy', 1);
   expect(() => bodies.reserve('greedy', 1)).toThrow(tooMany);
   bodies.reserve('modest', 3);
@@ -14,8 +14,8 @@ it('bounds the bytes of a party until they are released', () => {
   bodies.reserve('greedy', 2);
 });
 
-it('when all is taken, those who hold more than an equal part are refused, and one body is always granted', () => {
-  const bodies = boundBodyBytes({ body: 3, party: 10, total: 20 }, refuse);
+it('limits each flow to an equal share above the total, but always grants one body', () => {
+  const bodies = boundBodyBytes({ body: 3, flow: 10, total: 20 }, refuse);
   bodies.reserve('a', 10);
   bodies.reserve('b', 9);
   expect(() => bodies.reserve('b', 2)).toThrow(tooMany);

@@ -2,39 +2,39 @@ import { bytesText } from '#shared/base/errors';
 import type { Refuse } from './slots.ts';
 
 export interface BodyBytes {
-  /** Reserves bytes for a party. Throws TooManyRequests above its bound. */
-  reserve(party: string, bytes: number): void;
-  release(party: string, bytes: number): void;
+  /** Reserves bytes for a flow. Throws TooManyRequests above its limit. */
+  reserve(flow: string, bytes: number): void;
+  release(flow: string, bytes: number): void;
 }
 
-/** Bytes of bodies at a time. */
+/** Limits of the bytes of request bodies in memory. */
 export interface ByteLimits {
-  /** Of one request. A party may always have one body of this size under way. */
+  /** Size limit of one body. Every flow may have one body of this size in flight. */
   body: number;
-  party: number;
-  /** Of all parties. When it is reached, a party that holds more than an equal part of it is refused. */
+  flow: number;
+  /** Limit of all flows together. Above it, each flow is limited to an equal share. */
   total: number;
 }
 
-/** Bounds the memory that the bodies of requests take, from the first byte until the request is over. */
+/** Limits the memory of request bodies, from the first byte until the request ends. */
 export function boundBodyBytes(limits: ByteLimits, refuse: Refuse): BodyBytes {
-  const held = new Map<string, number>();
+  const reserved = new Map<string, number>();
   let sum = 0;
   return {
-    reserve(party, bytes) {
-      const own = (held.get(party) ?? 0) + bytes;
-      const parties = held.size + (held.has(party) ? 0 : 1);
-      const part = sum + bytes <= limits.total ? limits.party : limits.total / parties;
-      const bound = Math.max(limits.body, Math.min(limits.party, Math.floor(part)));
-      if (own > bound)
-        throw refuse('body-bytes', `the bodies of this user would come to more than ${bytesText(bound)}`);
-      held.set(party, own);
+    reserve(flow, bytes) {
+      const wanted = (reserved.get(flow) ?? 0) + bytes;
+      const flows = reserved.size + (reserved.has(flow) ? 0 : 1);
+      const share = sum + bytes <= limits.total ? limits.flow : limits.total / flows;
+      const limit = Math.max(limits.body, Math.min(limits.flow, Math.floor(share)));
+      if (wanted > limit)
+        throw refuse('body-bytes', `the request bodies of this user would exceed ${bytesText(limit)}`);
+      reserved.set(flow, wanted);
       sum += bytes;
     },
-    release(party, bytes) {
-      const left = (held.get(party) ?? 0) - bytes;
-      if (left > 0) held.set(party, left);
-      else held.delete(party);
+    release(flow, bytes) {
+      const left = (reserved.get(flow) ?? 0) - bytes;
+      if (left > 0) reserved.set(flow, left);
+      else reserved.delete(flow);
       sum -= bytes;
     },
   };

@@ -10,9 +10,9 @@ const many = Array.from({ length: 10 }, (_, index) => index);
 const metrics = createMetrics();
 let server: TestServer;
 let listening: http.Server;
-/** Connections of greedy clients that would stay open. */
+/** Open connections of greedy clients. */
 let held: http.ClientRequest[];
-/** Lists of the greedy take until this is resolved. */
+/** Lists of greedy clients block until this resolves. */
 let slow: PromiseWithResolvers<void>;
 beforeEach(async () => {
   slow = Promise.withResolvers();
@@ -55,7 +55,7 @@ function begin(user: string, path: string, { agent, method = 'GET' }: Asked, hea
   return outgoing;
 }
 
-/** One whole request; the status of its answer, and Retry-After. */
+/** Sends a request; resolves with its status and Retry-After. */
 async function ask(user: string, path: string, asked: Asked = {}): Promise<string> {
   const text = asked.body ? JSON.stringify(asked.body) : '';
   const outgoing = begin(user, path, asked, text && { 'content-length': Buffer.byteLength(text) });
@@ -67,7 +67,7 @@ async function ask(user: string, path: string, asked: Asked = {}): Promise<strin
   return `${answer.statusCode}${retry ? ` ${retry}` : ''}`;
 }
 
-/** Begins a watch, or a write whose body never ends, and holds its connection; the status if there is an answer before `others`. */
+/** Begins a watch or a write with an endless body, and keeps its connection. Resolves with the status, if there is a response. */
 async function hold(user: string, kind: 'watch' | 'body', size = 1000): Promise<string | undefined> {
   const isWatch = kind === 'watch';
   const path = isWatch ? `${widgets}?watch=true` : widgets;
@@ -81,7 +81,7 @@ async function hold(user: string, kind: 'watch' | 'body', size = 1000): Promise<
   return isWatch ? await answer : await Promise.race([answer, arrived(user)]);
 }
 
-/** Resolves with undefined after a later request of the user was answered. */
+/** Resolves after the server has handled later requests of the user. */
 async function arrived(user: string): Promise<undefined> {
   await ask(user, '/livez');
   await ask(user, '/livez');
@@ -89,8 +89,8 @@ async function arrived(user: string): Promise<undefined> {
 }
 
 describe('ten greedy and ten modest users at once', () => {
-  it('every modest request succeeds, and only the greedy are told to wait', async () => {
-    // A share is two reads and one write; of the others of a user, 16 wait at most and the rest are refused.
+  it('every modest request succeeds, and only greedy requests are refused', async () => {
+    // A share is two reads and one write; at most 16 more requests of a user are queued and the rest are refused.
     const refused: Promise<string>[] = [];
     const answered: Promise<string>[] = [];
     for (const index of many) {
@@ -125,7 +125,7 @@ describe('ten greedy and ten modest users at once', () => {
 });
 
 describe('a greedy user', () => {
-  it('meets its own limits of watches, connections, requests and bytes; each has its reason in the metrics', async () => {
+  it('exceeds its limits of watches, connections, requests and bytes, each counted by reason in the metrics', async () => {
     const thirty = [...many, ...many, ...many];
     const watches = await Promise.all(thirty.map(() => hold('a', 'watch')));
     expect(watches.filter((status) => status === '200')).toHaveLength(20);

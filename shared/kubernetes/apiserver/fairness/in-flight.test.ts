@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { countRequestsInFlight, requestKindOf } from './in-flight.ts';
 
 describe('countRequestsInFlight', () => {
-  it('counts by kind; an end that is told twice counts once', () => {
+  it('counts by kind; ending a request twice counts once', () => {
     const inFlight = countRequestsInFlight();
     const end = inFlight.begin('mutating');
     inFlight.begin('readOnly');

@@ -1,7 +1,7 @@
-/** Watches and followed texts are long-running and take no slot. */
+/** Watches and followed texts are long-running: they occupy no slot. */
 export type RequestKind = 'readOnly' | 'mutating' | 'longRunning';
 
-/** The requests that have come and are not over, in whatever state. */
+/** Counts requests in flight, queued ones included. */
 export interface RequestsInFlight {
   /** Counts a request until the returned function is called. */
   begin(kind: RequestKind): () => void;
@@ -18,10 +18,10 @@ export function countRequestsInFlight(): RequestsInFlight {
     running,
     begin(kind) {
       running[kind] += 1;
-      let isOver = false;
+      let hasEnded = false;
       return () => {
-        if (isOver) return;
-        isOver = true;
+        if (hasEnded) return;
+        hasEnded = true;
         running[kind] -= 1;
         if (!isIdle()) return;
         for (const resolve of waiting) resolve();
@@ -32,10 +32,9 @@ export function countRequestsInFlight(): RequestsInFlight {
   };
 }
 
-const reading = new Set(['get', 'list', 'head', 'options']);
+const readVerbs = new Set(['get', 'list', 'head', 'options']);
 
-/** By the verb of the request. */
 export function requestKindOf(verb: string): RequestKind {
   if (verb === 'watch') return 'longRunning';
-  return reading.has(verb) ? 'readOnly' : 'mutating';
+  return readVerbs.has(verb) ? 'readOnly' : 'mutating';
 }

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
-import { exemptUsers, partyOf } from './limits.ts';
+import { exemptUsers, flowOf } from './limits.ts';
 
 const account = (namespace: string, name: string) => ({
   name: `system:serviceaccount:${namespace}:${name}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
 });
 
-it('the ServiceAccounts of a namespace are one party, every other user is one', () => {
-  expect(partyOf(account('team', 'a'))).toBe(partyOf(account('team', 'b')));
-  expect(partyOf(account('team', 'a'))).not.toBe(partyOf(account('other', 'a')));
-  expect(partyOf({ name: 'jo', groups: ['team'] })).not.toBe(partyOf({ name: 'al', groups: ['team'] }));
-  expect(partyOf({ name: 'ServiceAccounts of team', groups: [] })).not.toBe(partyOf(account('team', 'a')));
+it('the ServiceAccounts of a namespace share a flow, every other user has its own', () => {
+  expect(flowOf(account('team', 'a'))).toBe(flowOf(account('team', 'b')));
+  expect(flowOf(account('team', 'a'))).not.toBe(flowOf(account('other', 'a')));
+  expect(flowOf({ name: 'jo', groups: ['team'] })).not.toBe(flowOf({ name: 'al', groups: ['team'] }));
+  expect(flowOf({ name: 'ServiceAccounts of team', groups: [] })).not.toBe(flowOf(account('team', 'a')));
 });
 
-it('exempts the programs of Kubernetes and those that a setting names', () => {
+it('exempts system components of Kubernetes and configured users and groups', () => {
   const isExempt = exemptUsers(['system:serviceaccounts:arc-system', 'al']);
   expect(isExempt({ name: 'x', groups: ['system:masters'] })).toBe(true);
   expect(isExempt({ name: 'system:kube-controller-manager', groups: [] })).toBe(true);

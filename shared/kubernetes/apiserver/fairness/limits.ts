@@ -6,48 +6,48 @@ import type { RequestKind } from './in-flight.ts';
 import { fairSlots, type RefusalReason, refusals } from './slots.ts';
 
 export interface Limits {
-  /** Requests that are worked on at a time, reads and writes each. */
+  /** Concurrent requests, like kube-apiserver's --max-requests-inflight and --max-mutating-requests-inflight. */
   readOnly: number;
   mutating: number;
-  /** Watches of one user at a time. */
+  /** Concurrent watches of a user. */
   watchesPerUser: number;
-  /** Users and groups without limits, beside the programs of Kubernetes. */
+  /** Users and groups without limits, in addition to the system components of Kubernetes. */
   exempt: readonly string[];
 }
 
-/** The first two as kube-apiserver's --max-requests-inflight and --max-mutating-requests-inflight. */
+/** readOnly and mutating have the defaults of kube-apiserver. */
 export const defaultLimits: Limits = { readOnly: 400, mutating: 200, watchesPerUser: 500, exempt: [] };
 
 const mebibyte = 1024 * 1024;
-const byteLimits = { body: bodyLimit, party: 32 * mebibyte, total: 128 * mebibyte };
+const byteLimits = { body: bodyLimit, flow: 32 * mebibyte, total: 128 * mebibyte };
 
-/** What one request may use. */
+/** A request's access to the limited resources of its flow. */
 export interface FairUse {
-  /** Reserves bytes for the body until the request is over. Throws TooManyRequests. */
+  /** Reserves bytes for the body until the request ends. Throws TooManyRequests. */
   reserve(bytes: number): void;
-  /** Waits until the request may be worked on. Rejects with TooManyRequests. A second call does nothing. */
+  /** Waits for a slot. Rejects with TooManyRequests. Idempotent. */
   takeSlot(): Promise<void>;
 }
 
-/** A request, as far as limits need it. */
+/** The part of a request that limits use. */
 export interface LimitedRequest {
   connection: Connection | undefined;
-  /** Set where the connection is one too many: it closes with the response. */
+  /** Set if the connection exceeds the limit: it closes after the response. */
   closesConnection: boolean;
   onEnd(callback: () => void): void;
 }
 
 export interface RequestLimits {
-  /** Counts a request of a user until it is over. Throws TooManyRequests when the user has too many of that kind under way. */
+  /** Counts a request until it ends. Throws TooManyRequests if the user has too many requests of that kind in flight. */
   begin(request: LimitedRequest, user: User, kind: RequestKind): FairUse;
-  /** For a request without limits. */
+  /** For requests without limits. */
   readonly exempt: FairUse;
   readonly waiting: Readonly<Record<'readOnly' | 'mutating', number>>;
 }
 
 /**
- * The limits of every party by itself: requests under way, watches, connections, bytes of bodies; and the slots that all share.
- * `onRefused` is told the limit that a refused request met.
+ * Enforces limits per flow (requests in flight, watches, connections, bytes of bodies) and shares slots fairly between flows. Calls
+ * `onRefused` with the limit that a refused request exceeds.
  */
 export function limitRequests(limits: Limits, onRefused: (reason: RefusalReason) => void): RequestLimits {
   const refuse = refusals(onRefused);
@@ -57,21 +57,21 @@ export function limitRequests(limits: Limits, onRefused: (reason: RefusalReason)
     mutating: fairSlots(limits.mutating, refuse),
   };
   const bodies = boundBodyBytes(byteLimits, refuse);
-  const requests = countPerParty(Math.max(limits.readOnly, limits.mutating));
-  const watches = countPerParty(limits.watchesPerUser);
-  // Beside its watches a client keeps idle connections.
-  const connections = countPerParty(2 * limits.watchesPerUser);
+  const requests = countPerFlow(Math.max(limits.readOnly, limits.mutating));
+  const watches = countPerFlow(limits.watchesPerUser);
+  // A client has idle connections in addition to its watches.
+  const connections = countPerFlow(2 * limits.watchesPerUser);
   const claimed = new WeakSet<object>();
 
-  /** A proxy's connection carries requests of many users; it counts for none. So do those that no user has shown to be its own. */
-  const claim = (request: LimitedRequest, connection: Connection, party: string) => {
+  /** Counts a connection of the user. Connections of front proxies and unauthenticated ones belong to no single user. */
+  const claim = (request: LimitedRequest, connection: Connection, flow: string) => {
     if (connection.isProxy || !connection.isAuthenticated || claimed.has(connection.socket)) return;
-    if (connections.isFull(party)) {
+    if (connections.isFull(flow)) {
       request.closesConnection = true;
       throw refuse('connections', `this user has ${connections.max} connections`);
     }
     claimed.add(connection.socket);
-    connection.socket.once('close', connections.enter(party));
+    connection.socket.once('close', connections.enter(flow));
   };
 
   const exempt: FairUse = { reserve: () => undefined, takeSlot: () => Promise.resolve() };
@@ -87,61 +87,61 @@ export function limitRequests(limits: Limits, onRefused: (reason: RefusalReason)
     },
     begin(request, user, kind) {
       if (isExempt(user)) return exempt;
-      const party = partyOf(user);
-      if (request.connection) claim(request, request.connection, party);
+      const flow = flowOf(user);
+      if (request.connection) claim(request, request.connection, flow);
       const isWatch = kind === 'longRunning';
       const count = isWatch ? watches : requests;
-      if (count.isFull(party)) {
+      if (count.isFull(flow)) {
         if (isWatch) throw refuse('watches', `this user has ${count.max} watches`);
-        throw refuse('requests', `this user has ${count.max} requests under way`);
+        throw refuse('requests', `this user has ${count.max} requests in flight`);
       }
-      request.onEnd(count.enter(party));
+      request.onEnd(count.enter(flow));
       let hasSlot = isWatch;
       return {
         reserve(bytes) {
-          bodies.reserve(party, bytes);
-          request.onEnd(() => bodies.release(party, bytes));
+          bodies.reserve(flow, bytes);
+          request.onEnd(() => bodies.release(flow, bytes));
         },
         async takeSlot() {
           if (hasSlot) return;
           hasSlot = true;
-          const place = slots[kind === 'readOnly' ? 'readOnly' : 'mutating'].enter(party);
-          request.onEnd(place.leave);
-          await place.ready;
+          const slot = slots[kind === 'readOnly' ? 'readOnly' : 'mutating'].enter(flow);
+          request.onEnd(slot.leave);
+          await slot.ready;
         },
       };
     },
   };
 }
 
-/** Counts something of each party. */
-function countPerParty(max: number) {
+/** Counts per flow, up to `max`. */
+function countPerFlow(max: number) {
   const counts = new Map<string, number>();
   return {
     max,
-    isFull: (party: string) => (counts.get(party) ?? 0) >= max,
-    /** The returned function is called once. */
-    enter(party: string): () => void {
-      counts.set(party, (counts.get(party) ?? 0) + 1);
+    isFull: (flow: string) => (counts.get(flow) ?? 0) >= max,
+    /** The returned function must be called exactly once. */
+    enter(flow: string): () => void {
+      counts.set(flow, (counts.get(flow) ?? 0) + 1);
       return () => {
-        const left = (counts.get(party) ?? 0) - 1;
-        if (left > 0) counts.set(party, left);
-        else counts.delete(party);
+        const left = (counts.get(flow) ?? 0) - 1;
+        if (left > 0) counts.set(flow, left);
+        else counts.delete(flow);
       };
     },
   };
 }
 
 /**
- * The party with which a user shares its limits. A user is one by itself; the ServiceAccounts of a namespace are one together,
- * because whoever may create one of them may create a thousand; so are all who are anonymous.
+ * Returns the flow of a user, which is the unit of limits: each user is a flow, and all anonymous requests are one. The ServiceAccounts of
+ * a namespace share a flow, because a user who may create one of them may create a thousand.
  */
-export function partyOf({ name }: User): string {
+export function flowOf({ name }: User): string {
   const namespace = /^system:serviceaccount:([^:]+):/.exec(name)?.[1];
   return namespace === undefined ? `user ${name}` : `ServiceAccounts of ${namespace}`;
 }
 
-/** Users and groups of Kubernetes' own programs, as in its FlowSchemas `exempt`, `system-leader-election` and kube-system's. */
+/** Users and groups of the FlowSchemas `exempt`, `system-leader-election` and of kube-system in Kubernetes. */
 const systemNames = [
   'system:masters',
   'system:apiserver',
@@ -152,7 +152,7 @@ const systemNames = [
   'system:serviceaccounts:kube-system',
 ];
 
-/** Tells who is exempt: the programs of Kubernetes, and the users and groups of `more`. */
+/** Returns a predicate for exempt users: system components of Kubernetes, and the users and groups in `more`. */
 export function exemptUsers(more: readonly string[]): (user: User) => boolean {
   const names = new Set([...systemNames, ...more]);
   return ({ name, groups }) => names.has(name) || groups.some((group) => names.has(group));

@@ -1,32 +1,32 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { fairSlots as newSlots, type Place, refusals } from './slots.ts';
+import { fairSlots as newSlots, refusals, type SlotRequest } from './slots.ts';
 
 const refused: string[] = [];
 const refuse = refusals((reason) => refused.push(reason));
 
-const places: Place[] = [];
+const requests: SlotRequest[] = [];
 afterEach(() => {
-  // Those that still wait would be refused 15 seconds later, when another file's tests run.
-  for (const { ready, leave } of places.splice(0)) {
+  // Requests left in the queue would be rejected 15 seconds later, while another file's tests run.
+  for (const { ready, leave } of requests.splice(0)) {
     ready.catch(() => undefined);
     leave();
   }
 });
 
-/** Slots whose places are left when the test has ended. */
+/** Slots whose requests leave after the test. */
 function fairSlots(...options: Parameters<typeof newSlots>) {
   const slots = newSlots(...options);
   const { enter } = slots;
-  slots.enter = (party) => {
-    const place = enter.call(slots, party);
-    places.push(place);
-    return place;
+  slots.enter = (flow) => {
+    const request = enter.call(slots, flow);
+    requests.push(request);
+    return request;
   };
   return slots;
 }
 
-/** What has happened to a place by now. */
-async function stateOf({ ready }: Place): Promise<string> {
+/** Resolves with 'running', 'waiting' or the error message. */
+async function stateOf({ ready }: SlotRequest): Promise<string> {
   return await Promise.race([
     ready.then(
       () => 'running',
@@ -37,7 +37,7 @@ async function stateOf({ ready }: Place): Promise<string> {
 }
 
 describe('fairSlots', () => {
-  it('lets a party run its share, and others beside it', async () => {
+  it('limits a flow to its share and leaves slots to other flows', async () => {
     const slots = fairSlots(32, refuse);
     const greedy = Array.from({ length: 10 }, () => slots.enter('greedy'));
     expect(await Promise.all(greedy.map(stateOf))).toEqual([
@@ -48,23 +48,23 @@ describe('fairSlots', () => {
     expect(slots).toMatchObject({ running: 3, waiting: 8 });
   });
 
-  it('gives a free slot to the parties by turns, however long their lines are', async () => {
+  it('assigns free slots to flows round-robin, regardless of queue length', async () => {
     const slots = fairSlots(2, refuse);
-    const places = ['a', 'b', 'a', 'a', 'a', 'modest'].map((party) => slots.enter(party));
-    places[0]?.leave();
-    expect(await Promise.all(places.slice(1).map(stateOf))).toEqual([
+    const requests = ['a', 'b', 'a', 'a', 'a', 'modest'].map((flow) => slots.enter(flow));
+    requests[0]?.leave();
+    expect(await Promise.all(requests.slice(1).map(stateOf))).toEqual([
       'running',
       'running',
       'waiting',
       'waiting',
       'waiting',
     ]);
-    places[2]?.leave();
-    const [last] = places.slice(-1);
+    requests[2]?.leave();
+    const [last] = requests.slice(-1);
     expect(last && (await stateOf(last))).toBe('running');
   });
 
-  it('refuses a party whose line is full, with Retry-After', () => {
+  it('refuses a request if the queue of its flow is full, with Retry-After', () => {
     const slots = fairSlots(16, refuse);
     for (let index = 0; index < 9; index++) slots.enter('greedy');
     expect(() => slots.enter('greedy')).toThrow(
@@ -73,17 +73,17 @@ describe('fairSlots', () => {
     slots.enter('modest');
   });
 
-  it('refuses the last of the longest line when too many wait in all', async () => {
+  it('drops the last request of the longest queue if too many are queued in total', async () => {
     const slots = fairSlots(2, refuse);
-    const places = ['a', 'b', ...Array(6).fill('a'), 'c', 'd', 'e'].map((party) => slots.enter(party));
-    for (const place of places) place.ready.catch(() => undefined);
-    const states = await Promise.all(places.map(stateOf));
-    expect(states[7]).toContain('most of them of this user');
+    const requests = ['a', 'b', ...Array(6).fill('a'), 'c', 'd', 'e'].map((flow) => slots.enter(flow));
+    for (const request of requests) request.ready.catch(() => undefined);
+    const states = await Promise.all(requests.map(stateOf));
+    expect(states[7]).toContain('most of them from this user');
     expect(states.slice(8)).toEqual(['waiting', 'waiting', 'waiting']);
     expect(slots.waiting).toBe(8);
   });
 
-  it('refuses a request whose turn does not come in time', async () => {
+  it('refuses a request that is queued for too long', async () => {
     const slots = fairSlots(1, refuse, 1);
     slots.enter('a');
     await expect(slots.enter('b').ready).rejects.toMatchObject({ code: 'TooManyRequests' });
@@ -91,7 +91,7 @@ describe('fairSlots', () => {
     expect(refused).toContain('time-out');
   });
 
-  it('a request that leaves makes room once', async () => {
+  it('releases the slot of a request once', async () => {
     const slots = fairSlots(1, refuse);
     const [first, second, third] = [slots.enter('a'), slots.enter('b'), slots.enter('c')];
     second.leave();

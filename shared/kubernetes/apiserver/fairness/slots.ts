@@ -1,73 +1,73 @@
 import { ArcError } from '#shared/base/errors';
 
-/** A place in the line for a slot. */
-export interface Place {
-  /** Resolves when the slot is there. Rejects with TooManyRequests when it does not come in time, or others wait less. */
+/** A request that has or waits for a slot. */
+export interface SlotRequest {
+  /** Resolves when the request gets its slot. Rejects with TooManyRequests on timeout, or if the request is dropped from a long queue. */
   ready: Promise<void>;
-  /** Gives the slot back, or leaves the line. Safe to call twice. */
+  /** Releases the slot, or leaves the queue. Idempotent. */
   leave(): void;
 }
 
 export interface Slots {
-  /** Takes a slot for a party, or a place in its line. Throws TooManyRequests when its line is full. */
-  enter(party: string): Place;
+  /** Takes a slot for a flow, or enqueues the request. Throws TooManyRequests if the queue of the flow is full. */
+  enter(flow: string): SlotRequest;
   readonly running: number;
   readonly waiting: number;
 }
 
-/** So many parties must come together before all slots are taken. */
-const partiesToFill = 16;
-/** How many requests of a party may wait, in shares. */
-const sharesInLine = 8;
-/** How many requests may wait in all, in limits. */
-const limitsInLine = 4;
+/** A flow gets at most this fraction of the slots: one in 16. */
+const maxFraction = 1 / 16;
+/** Length limit of the queue of a flow, as a multiple of its slots. */
+const queueLengthPerSlot = 8;
+/** Length limit of all queues together, as a multiple of all slots. */
+const totalLengthPerSlot = 4;
 
-interface Party {
+interface Flow {
   running: number;
-  line: Set<Waiting>;
+  queue: Set<QueuedRequest>;
 }
 
-interface Waiting {
+interface QueuedRequest {
   start(): void;
   refuse(error: ArcError): void;
 }
 
 /**
- * `limit` slots, shared fairly as API Priority and Fairness does: a party runs a sixteenth of them at most, further requests wait
- * in its own line, and a free slot goes to the lines by turns. So a party meets its own line only, however long those of others are.
+ * Shares `limit` slots between flows like API Priority and Fairness: a flow runs at most a sixteenth of them, further requests wait in its
+ * own queue, and free slots are assigned to the queues round-robin. A flow is therefore not delayed by the queues of others.
  */
 export function fairSlots(limit: number, refuse: Refuse, maxWaitMs = 15_000): Slots {
-  const share = Math.ceil(limit / partiesToFill);
-  const parties = new Map<string, Party>();
-  /** The parties that wait; the first is the next to be served. */
-  const turns = new Set<Party>();
+  const share = Math.ceil(limit * maxFraction);
+  const flows = new Map<string, Flow>();
+  /** Flows with queued requests, in round-robin order. */
+  const waitingFlows = new Set<Flow>();
   let running = 0;
   let waiting = 0;
 
-  const leaveLine = (party: Party, one: Waiting) => {
-    if (!party.line.delete(one)) return;
+  const dequeue = (flow: Flow, request: QueuedRequest) => {
+    if (!flow.queue.delete(request)) return;
     waiting -= 1;
-    if (party.line.size === 0) turns.delete(party);
+    if (flow.queue.size === 0) waitingFlows.delete(flow);
   };
-  /** At most `partiesToFill` parties have their share and are passed over. */
+  /** Starts queued requests while slots are free. Skips flows that use their share. */
   const dispatch = () => {
-    for (const party of turns) {
+    for (const flow of waitingFlows) {
       if (running >= limit) return;
-      const [next] = party.line;
-      if (party.running >= share || !next) continue;
-      leaveLine(party, next);
-      if (turns.delete(party)) turns.add(party); // its next turn comes after those of the others
-      party.running += 1;
+      const [next] = flow.queue;
+      if (flow.running >= share || !next) continue;
+      dequeue(flow, next);
+      if (waitingFlows.delete(flow)) waitingFlows.add(flow); // to the end of the round
+      flow.running += 1;
       running += 1;
       next.start();
     }
   };
-  /** When too many wait in all, the last of the longest line goes. */
-  const shorten = () => {
-    if (waiting <= limit * limitsInLine) return;
-    const longest = [...turns].reduce((a, b) => (b.line.size > a.line.size ? b : a));
-    const last = [...longest.line].at(-1);
-    last?.refuse(refuse('queue-full', `${waiting} requests wait, most of them of this user`));
+  /** Drops the last request of the longest queue if too many requests are queued in total. */
+  const dropExcess = () => {
+    if (waiting <= limit * totalLengthPerSlot) return;
+    const longest = [...waitingFlows].reduce((a, b) => (b.queue.size > a.queue.size ? b : a));
+    const last = [...longest.queue].at(-1);
+    last?.refuse(refuse('queue-full', `${waiting} requests are queued, most of them from this user`));
   };
 
   return {
@@ -78,49 +78,49 @@ export function fairSlots(limit: number, refuse: Refuse, maxWaitMs = 15_000): Sl
       return waiting;
     },
     enter(name) {
-      const party = parties.get(name) ?? { running: 0, line: new Set() };
-      if (party.line.size >= share * sharesInLine)
-        throw refuse('queue-full', `${party.line.size} requests of this user wait already`);
-      parties.set(name, party);
+      const flow = flows.get(name) ?? { running: 0, queue: new Set() };
+      if (flow.queue.size >= share * queueLengthPerSlot)
+        throw refuse('queue-full', `${flow.queue.size} requests of this user are queued`);
+      flows.set(name, flow);
       const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
-      let impatient: NodeJS.Timeout | undefined;
-      let state: 'waiting' | 'running' | 'over' = 'waiting';
+      let timer: NodeJS.Timeout | undefined;
+      let state: 'waiting' | 'running' | 'ended' = 'waiting';
       const end = () => {
-        clearTimeout(impatient);
-        state = 'over';
-        if (party.running === 0 && party.line.size === 0) parties.delete(name);
+        clearTimeout(timer);
+        state = 'ended';
+        if (flow.running === 0 && flow.queue.size === 0) flows.delete(name);
       };
-      const place: Waiting = {
+      const request: QueuedRequest = {
         start() {
-          clearTimeout(impatient);
+          clearTimeout(timer);
           state = 'running';
           resolve();
         },
         refuse(error) {
-          leaveLine(party, place);
+          dequeue(flow, request);
           end();
           reject(error);
         },
       };
-      party.line.add(place);
-      turns.add(party);
+      flow.queue.add(request);
+      waitingFlows.add(flow);
       waiting += 1;
       dispatch();
-      if (party.line.has(place)) {
-        const late = () =>
-          place.refuse(
-            refuse('time-out', `the turn of this one did not come in ${maxWaitMs / 1000} seconds`),
-          );
-        impatient = setTimeout(late, maxWaitMs).unref();
-        shorten();
+      if (flow.queue.has(request)) {
+        const timeOut = () =>
+          request.refuse(refuse('time-out', `the request was queued for ${maxWaitMs / 1000} seconds`));
+        timer = setTimeout(timeOut, maxWaitMs).unref();
+        dropExcess();
       }
       return {
         ready,
         leave() {
           if (state === 'waiting')
-            place.refuse(new ArcError('BadRequest', 'the client left before its turn'));
+            request.refuse(
+              new ArcError('BadRequest', 'the client disconnected while the request was queued'),
+            );
           if (state !== 'running') return;
-          party.running -= 1;
+          flow.running -= 1;
           running -= 1;
           end();
           dispatch();
@@ -130,10 +130,10 @@ export function fairSlots(limit: number, refuse: Refuse, maxWaitMs = 15_000): Sl
   };
 }
 
-/** The limit that a request met, as the label of a metric; the first two as API Priority and Fairness names them. */
+/** The exceeded limit, as a metric label. The first two are labels of API Priority and Fairness. */
 export type RefusalReason = 'queue-full' | 'time-out' | 'requests' | 'watches' | 'connections' | 'body-bytes';
 
-/** Makes the error of a refused request and counts it. `why` tells the user which limit it is. */
+/** Counts a refused request and returns its error. `why` describes the exceeded limit to the user. */
 export type Refuse = (reason: RefusalReason, why: string) => ArcError;
 
 export function refusals(count: (reason: RefusalReason) => void): Refuse {

@@ -85,7 +85,7 @@ describe('apply', () => {
     );
   });
 
-  it('of two managers who want different fields gives the same in either order', () => {
+  it('of different fields by two managers is commutative', () => {
     const first = fc.record(
       { color: word, plain: fc.array(word), map: fc.record({ a: word }) },
       { requiredKeys: [] },
@@ -105,7 +105,7 @@ describe('apply', () => {
     );
   });
 
-  it('with force makes the configuration true, and leaves others only what is as they wanted it', () => {
+  it('with force applies the configuration, and removes ownership of changed fields from others', () => {
     fc.assert(
       fc.property(spec, spec, (before, config) => {
         const forced = apply('m2', apply('m1', undefined, before), config, true);
@@ -134,7 +134,7 @@ describe('apply', () => {
     );
   });
 
-  it('of nothing removes all that nobody else owns', () => {
+  it('of an empty configuration removes all fields without other owners', () => {
     fc.assert(
       fc.property(spec, spec, (mine, others) => {
         const alone = apply('m2', undefined, others);

@@ -2,43 +2,49 @@ import { isDeepStrictEqual } from 'node:util';
 import { ArcError, printable } from '#shared/base/errors';
 import type { KubeObject } from '../kinds/definition.ts';
 import { conflictError, listConflicts } from './conflict.ts';
-import { isEmpty, without } from './fieldpath/field-set.ts';
-import { keptByLastApplied, withLastApplied } from './last-applied.ts';
+import { isEmpty, recursiveDifference } from './fieldpath/field-set.ts';
+import { unchangedSinceLastApplied, withLastApplied } from './last-applied.ts';
 import {
   identityOf,
-  listManaged,
-  type Managed,
+  type ManagedFields,
   type ManagedFieldsEntry,
-  nobody,
+  noOwners,
+  sortedEntries,
   storedManaged,
   withFields,
 } from './managed-fields.ts';
-import { afterChange, conflictsOf, ignoredBy, ownable, upToDate } from './ownership.ts';
+import {
+  conflictsOf,
+  fieldsIgnoredBy,
+  ownable,
+  ownersAfterChange,
+  reconcileWithSchema,
+} from './ownership.ts';
 import { prune } from './prune.ts';
-import { updated, type Writer, withoutOwners } from './track-update.ts';
+import { ownersAfterUpdate, type Writer, withoutManagedFields } from './track-update.ts';
 import { faultText, typeFaults } from './typed/check-typed.ts';
 import { mergeTypeOf } from './typed/merge-type.ts';
 import { compareTyped } from './typed/typed-compare.ts';
 import { fieldsOf } from './typed/typed-fields.ts';
 import { mergeTyped } from './typed/typed-merge.ts';
 
-/** The result of an apply: the object, not yet defaulted or validated and without managedFields, and the owners of its fields. */
+/** The result of an apply: the object before defaulting and validation, without managedFields, and its managedFields. */
 export interface Applied {
   object: KubeObject;
   managedFields: ManagedFieldsEntry[] | undefined;
 }
 
-/** The owner of fields that an object had before its first apply, when they were not tracked. */
+/** The manager of fields that were set before the first apply, when ownership was not tracked. */
 const untracked = 'before-first-apply';
 
-/** The manager whose client-side apply left a last-applied annotation that is still valid. */
+/** The manager of kubectl's client-side apply, whose last-applied annotation is taken into account. */
 const kubectl = 'kubectl';
 
 /**
- * Server-side apply: merges `config` into `live` (undefined when there is no object yet). Fields that the writer applied
- * before and leaves out now are removed, unless another manager owns them. A field that another manager owns and that would
- * change is a Conflict; with `force` the writer takes it. Rejects with BadRequest for fields that the schema does not know.
- * It yields between its steps, each of which takes tens of ms for a large object: others may run then.
+ * Server-side apply: merges `config` into `live` (undefined if the object does not exist). Removes fields that the manager applied before and
+ * omits now, unless another manager owns them. Throws Conflict if a field of another manager would change; with `force` the manager takes
+ * ownership. Throws BadRequest for unknown fields. Yields between steps, each of which takes tens of milliseconds for a large object, so
+ * that the caller can yield to the event loop.
  * See docs/decisions/0013-own-server-side-apply.md.
  */
 export function* applyConfiguration(
@@ -57,13 +63,15 @@ export function* applyConfiguration(
   yield;
   const stored = storedManaged(live?.metadata.managedFields);
   const managed =
-    stored.size === 0 && live ? updated({ ...writer, manager: untracked }, undefined, live, nobody) : stored;
-  const before = withoutOwners(live) ?? {
+    stored.size === 0 && live
+      ? ownersAfterUpdate({ ...writer, manager: untracked }, undefined, live, noOwners)
+      : stored;
+  const before = withoutManagedFields(live) ?? {
     apiVersion: config.apiVersion,
     kind: config.kind,
     metadata: { name: '' },
   };
-  const current = upToDate(managed, writer.definition, writer.apiVersion);
+  const current = reconcileWithSchema(managed, writer.definition, writer.apiVersion);
   yield;
   const applied = yield* applyTo(writer, before, config, current, force);
   return writer.manager === kubectl
@@ -75,16 +83,16 @@ function* applyTo(
   writer: Writer,
   live: KubeObject,
   config: KubeObject,
-  managed: Managed,
+  managed: ManagedFields,
   force: boolean,
 ): Generator<void, Applied> {
   const { definition, apiVersion, manager, subresource, time } = writer;
   const type = mergeTypeOf(definition);
-  const ignored = ignoredBy(subresource, definition.status);
+  const ignored = fieldsIgnoredBy(subresource, definition.status);
   const base = { manager, operation: 'Apply', apiVersion } as const;
   const identity = identityOf({ ...base, subresource });
   const last = managed.get(identity);
-  const fields = without(fieldsOf(type, config), ignored);
+  const fields = recursiveDifference(fieldsOf(type, config), ignored);
   yield;
   const merged = mergeTyped(type, live, config);
   yield;
@@ -98,25 +106,25 @@ function* applyTo(
   yield;
   const conflicts = conflictsOf(owners, changes, identity);
   if (!force && conflicts.size > 0) {
-    const kept = manager === kubectl ? keptByLastApplied(type, live) : undefined;
+    const kept = manager === kubectl ? unchangedSinceLastApplied(type, live) : undefined;
     const open = listConflicts(owners, conflicts, kept);
     if (open.total > 0) throw conflictError(open);
   }
   yield;
-  const after = afterChange(owners, changes, identity);
+  const after = ownersAfterChange(owners, changes, identity);
   yield;
   const own = ownable(fields);
   if (isEmpty(own)) after.delete(identity);
   else if (isUnchanged(last, own) && same && last) after.set(identity, last);
   else after.set(identity, withFields({ ...base, ...timeOf(same, last, time), ...rest }, own));
-  return { object, managedFields: listManaged(after) };
+  return { object, managedFields: sortedEntries(after) };
 }
 
 function isUnchanged(last: ManagedFieldsEntry | undefined, own: object): boolean {
   return last !== undefined && isDeepStrictEqual(last.fieldsV1, own);
 }
 
-/** The time of the last apply that changed the object. An apply that only gains shared ownership sets none, as in Kubernetes. */
+/** The time of the last apply that changed the object. As in Kubernetes, an apply that only gains shared ownership keeps it. */
 function timeOf(same: boolean, last: ManagedFieldsEntry | undefined, now: string): { time?: string } {
   if (!same) return { time: now };
   return last?.time === undefined ? {} : { time: last.time };

@@ -11,7 +11,7 @@ const managed = storedManaged(entries);
 const [z = '', a = ''] = managed.keys();
 
 describe('conflicts', () => {
-  it('are one line when there is one', () => {
+  it('are one line for a single conflict', () => {
     const error = conflictError(listConflicts(managed, new Map([[a, { 'f:x': {} }]])));
     expect(error.code).toBe('Conflict');
     expect(error.message).toBe(
@@ -19,7 +19,7 @@ describe('conflicts', () => {
     );
   });
 
-  it('are listed by manager when there are more, containers before what they hold', () => {
+  it('are listed by manager for several conflicts, parents before children', () => {
     const conflicts = new Map([
       [z, { 'f:b': { 'f:c': {} }, 'f:d': {} }],
       [a, { 'f:x': {} }],
@@ -38,7 +38,7 @@ describe('conflicts', () => {
     expect(error.details?.causes).toHaveLength(1000);
   });
 
-  it('leave out what the applier may take', () => {
+  it('omit fields that the applier may take over', () => {
     const found = listConflicts(
       managed,
       new Map([[z, { 'f:x': {}, 'f:y': {} }]]),

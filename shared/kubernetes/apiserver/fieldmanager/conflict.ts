@@ -1,44 +1,44 @@
 import { ArcError, type Cause, printable } from '#shared/base/errors';
 import { eachPath, type FieldSet } from './fieldpath/field-set.ts';
-import { type PathElement, showPath } from './fieldpath/path-element.ts';
-import { compareText, type Managed, type ManagedFieldsEntry } from './managed-fields.ts';
+import { compareText, type PathElement, showPath } from './fieldpath/path-element.ts';
+import type { ManagedFields, ManagedFieldsEntry } from './managed-fields.ts';
 
-/** One field that another manager owns and that the applier would change. */
+/** A field that another manager owns and that the applier would change. */
 export interface Conflict {
   identity: string;
   entry: ManagedFieldsEntry;
   path: PathElement[];
 }
 
-/** Most conflicts listed: each is a cause and a line of the answer. All of them are counted. */
-const mostListed = 1000;
+/** Limit of listed conflicts, each of which is a cause and a line of the response. All conflicts are counted. */
+const maxListed = 1000;
 
 export interface Conflicts {
   total: number;
-  /** By owner; the first thousand. */
+  /** The first thousand conflicts, sorted by owner. */
   listed: Conflict[];
 }
 
-/** The conflicts one by one, without fields that the applier may take. */
+/** Returns the conflicting fields, except for those that the applier may take over. */
 export function listConflicts(
-  managed: Managed,
+  managed: ManagedFields,
   conflicts: ReadonlyMap<string, FieldSet>,
-  mayTake: (path: readonly PathElement[]) => boolean = () => false,
+  mayTakeOver: (path: readonly PathElement[]) => boolean = () => false,
 ): Conflicts {
   const result: Conflicts = { total: 0, listed: [] };
   for (const [identity, fields] of [...conflicts].sort(([a], [b]) => compareText(a, b))) {
     const entry = managed.get(identity);
     if (!entry) continue;
     for (const path of eachPath(fields)) {
-      if (mayTake(path)) continue;
+      if (mayTakeOver(path)) continue;
       result.total++;
-      if (result.listed.length < mostListed) result.listed.push({ identity, entry, path: [...path] });
+      if (result.listed.length < maxListed) result.listed.push({ identity, entry, path: [...path] });
     }
   }
   return result;
 }
 
-/** 409 with one cause per field, in the words of k8s.io/apimachinery managedfields: people and tools read it. */
+/** Returns the 409 with one cause per field, in the words of k8s.io/apimachinery managedfields, which tools parse. */
 export function conflictError(conflicts: Conflicts): ArcError {
   const causes: Cause[] = conflicts.listed.map(({ entry, path }) => ({
     reason: 'FieldManagerConflict',

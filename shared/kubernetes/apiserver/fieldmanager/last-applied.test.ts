@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aWidget, sampleWidget } from '../testing/sample-widget.ts';
-import { keptByLastApplied, withLastApplied } from './last-applied.ts';
+import { unchangedSinceLastApplied, withLastApplied } from './last-applied.ts';
 import { mergeTypeOf } from './typed/merge-type.ts';
 
 const note = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -9,7 +9,7 @@ const noted = (content: unknown, spec: object) => aWidget(spec, { annotations: {
 
 describe('keptByLastApplied', () => {
   it('finds the fields that are as they were applied', () => {
-    const kept = keptByLastApplied(
+    const kept = unchangedSinceLastApplied(
       type,
       noted(JSON.stringify(aWidget({ size: 1, color: 'a' })), { size: 1, color: 'b' }),
     );
@@ -20,8 +20,8 @@ describe('keptByLastApplied', () => {
     ]).toEqual([true, false, false]);
   });
 
-  it.each(['', '{', '[]', '{"apiVersion":"other/v1"}'])('says nothing of %j', (content) => {
-    expect(keptByLastApplied(type, noted(content, {}))).toBeUndefined();
+  it.each(['', '{', '[]', '{"apiVersion":"other/v1"}'])('ignores the annotation %j', (content) => {
+    expect(unchangedSinceLastApplied(type, noted(content, {}))).toBeUndefined();
   });
 });
 

@@ -10,10 +10,10 @@ import { fieldsOf } from './typed/typed-fields.ts';
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * A predicate for fields that are still as kubectl's client-side apply left them: its server-side apply may take these from
- * their recorded owner. Undefined when the annotation is absent or unreadable.
+ * Returns a predicate for fields that are unchanged since kubectl's last client-side apply: its server-side apply may take them over from
+ * their owner. Undefined if the annotation is missing or invalid.
  */
-export function keptByLastApplied(
+export function unchangedSinceLastApplied(
   type: MergeType,
   live: KubeObject,
 ): ((path: readonly PathElement[]) => boolean) | undefined {
@@ -29,27 +29,27 @@ function parse(text: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : undefined;
   } catch (caught) {
-    // Users may write the annotation: text that is not JSON is ignored.
+    // Users can edit the annotation: invalid JSON is ignored.
     if (caught instanceof SyntaxError) return undefined;
     throw caught;
   }
 }
 
-/** Updates the annotation, if there is one, for clients that still use client-side apply. */
+/** Updates the annotation, if present, for clients that still use client-side apply. */
 export function withLastApplied(object: KubeObject, config: KubeObject): KubeObject {
   const { annotations } = object.metadata;
   if (!annotations?.[annotation]) return object;
   const { annotations: own = {}, ...metadata } = config.metadata;
   const { [annotation]: _last, ...others } = own;
-  const noted = {
+  const recorded = {
     ...config,
     metadata: Object.keys(own).length > 0 ? { ...metadata, annotations: others } : metadata,
   };
-  const text = `${JSON.stringify(sortedKeys(noted))}\n`;
+  const text = `${JSON.stringify(sortedKeys(recorded))}\n`;
   return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [annotation]: text } } };
 }
 
-/** With sorted keys, as Go writes maps. */
+/** Sorts keys, as Go serializes maps. */
 function sortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedKeys);
   if (!isRecord(value)) return value;

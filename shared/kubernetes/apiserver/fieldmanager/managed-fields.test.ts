@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   identityOf,
   isReset,
-  listManaged,
   sameOwners,
+  sortedEntries,
   storedManaged,
   suppliedManaged,
 } from './managed-fields.ts';
@@ -27,9 +27,9 @@ describe('identityOf', () => {
 });
 
 describe('suppliedManaged', () => {
-  it('reads what a client may send, in canonical form', () => {
+  it('parses entries from clients into canonical form', () => {
     const sent = [{ ...entry, fieldsV1: { 'f:a': { '.': {} } }, time: null }];
-    expect(listManaged(suppliedManaged(sent) ?? new Map())).toEqual([entry]);
+    expect(sortedEntries(suppliedManaged(sent) ?? new Map())).toEqual([entry]);
   });
 
   it.each([
@@ -63,9 +63,9 @@ describe('listManaged', () => {
   it('puts appliers first, then the oldest', () => {
     const later = { ...entry, manager: 'later', time: '2026-01-01T00:00:01Z' };
     const sooner = { ...entry, manager: 'sooner', time: '2026-01-01T00:00:00Z' };
-    const listed = listManaged(storedManaged([update, later, sooner, entry]));
+    const listed = sortedEntries(storedManaged([update, later, sooner, entry]));
     expect(listed).toEqual([entry, sooner, later, update]);
-    expect(listManaged(new Map())).toBeUndefined();
+    expect(sortedEntries(new Map())).toBeUndefined();
   });
 });
 

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '#shared/base/meta';
 import { type FieldSet, sorted } from './fieldpath/field-set.ts';
 import { readFieldsV1 } from './fieldpath/fields-v1.ts';
+import { compareText } from './fieldpath/path-element.ts';
 
-/** One entry of metadata.managedFields. */
+/** An entry of metadata.managedFields. */
 export interface ManagedFieldsEntry {
   manager?: string;
   operation: 'Apply' | 'Update';
@@ -15,14 +16,14 @@ export interface ManagedFieldsEntry {
   subresource?: string;
 }
 
-/** Entries by identity. Maps and entries are replaced, never changed. */
-export type Managed = ReadonlyMap<string, ManagedFieldsEntry>;
+/** Entries by identity. Immutable. */
+export type ManagedFields = ReadonlyMap<string, ManagedFieldsEntry>;
 
-export const nobody: Managed = new Map();
+export const noOwners: ManagedFields = new Map();
 
 /**
- * The identity of an entry, by which managers are also sorted: manager, operation and subresource, for updates also the
- * version. An applier that changes to another version keeps its entry.
+ * Returns the identity of an entry, which is also its sort key: manager, operation, subresource, and for updates the version. An applier
+ * that changes its version keeps its entry.
  */
 export function identityOf(
   entry: Pick<ManagedFieldsEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>,
@@ -36,15 +37,15 @@ export function identityOf(
   });
 }
 
-/** Entries stored by this server, which are in canonical form already. */
-export function storedManaged(value: unknown): Managed {
-  if (!Array.isArray(value)) return nobody;
+/** Returns stored entries, which are in canonical form. */
+export function storedManaged(value: unknown): ManagedFields {
+  if (!Array.isArray(value)) return noOwners;
   const entries = value as ManagedFieldsEntry[];
   return new Map(entries.map((entry) => [identityOf(entry), entry]));
 }
 
-/** Entries that a client has sent to replace the stored ones; undefined when the value is not a valid list. */
-export function suppliedManaged(value: unknown): Managed | undefined {
+/** Parses entries from a client; undefined if the list is invalid. */
+export function suppliedManaged(value: unknown): ManagedFields | undefined {
   if (!Array.isArray(value)) return undefined;
   const managed = new Map<string, ManagedFieldsEntry>();
   for (const item of value) {
@@ -86,15 +87,15 @@ function fieldsOf(value: unknown): FieldSet | undefined {
   }
 }
 
-/** True for `[]` and `[{}]`, by which a client resets all ownership. */
+/** Tells whether a client resets all ownership, by `[]` or `[{}]`. */
 export function isReset(value: unknown): boolean {
   if (!Array.isArray(value)) return false;
   const [first] = value;
   return value.length === 0 || (value.length === 1 && isRecord(first) && Object.keys(first).length === 0);
 }
 
-/** In the order of the object's metadata: appliers first, older before newer. Undefined when there are none. */
-export function listManaged(managed: Managed): ManagedFieldsEntry[] | undefined {
+/** Returns the entries in stored order: appliers first, then by time. Undefined if empty. */
+export function sortedEntries(managed: ManagedFields): ManagedFieldsEntry[] | undefined {
   if (managed.size === 0) return undefined;
   return [...managed.values()].sort(compareEntries);
 }
@@ -109,23 +110,18 @@ function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
   );
 }
 
-/** Sorts entries without a time before all others. */
+/** Returns the time of an entry in seconds; 0 without a time. */
 export function seconds(entry: ManagedFieldsEntry): number {
   const milliseconds = Date.parse(entry.time ?? '');
   return Number.isNaN(milliseconds) ? 0 : Math.floor(milliseconds / 1000);
 }
 
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-/** The entry with another set, its steps in stored order. */
+/** Returns the entry with another set of fields, sorted for storage. */
 export function withFields(entry: ManagedFieldsEntry, fields: FieldSet): ManagedFieldsEntry {
   return fields === entry.fieldsV1 ? entry : { ...entry, fieldsV1: sorted(fields) };
 }
 
-/** True when two stored lists are equal except for their times. */
+/** Tells whether two stored lists are equal except for timestamps. */
 export function sameOwners(a: unknown, b: unknown): boolean {
   const left = storedManaged(a);
   const right = storedManaged(b);

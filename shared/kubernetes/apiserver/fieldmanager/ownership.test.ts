@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { sampleWidget } from '../testing/sample-widget.ts';
 import { type ManagedFieldsEntry, storedManaged } from './managed-fields.ts';
-import { afterChange, asDeclared, conflictsOf, ignoredBy, ownable, upToDate } from './ownership.ts';
+import {
+  conflictsOf,
+  fieldsIgnoredBy,
+  ownable,
+  ownersAfterChange,
+  reconcileFields,
+  reconcileWithSchema,
+} from './ownership.ts';
 import { mergeTypeOf } from './typed/merge-type.ts';
 
 const entry = (manager: string, fieldsV1: object): ManagedFieldsEntry => ({
@@ -20,7 +27,7 @@ const [a = '', b = '', c = ''] = managed.keys();
 const changes = { added: {}, modified: { 'f:x': {} }, removed: { 'f:z': {} } };
 
 describe('ownable', () => {
-  it('is everything but what the server sets and what names the object', () => {
+  it('excludes server-set fields and the identity of the object', () => {
     const metadata = { '.': {}, 'f:name': {}, 'f:uid': {}, 'f:labels': { 'f:a': {} } };
     expect(ownable({ 'f:apiVersion': {}, 'f:kind': {}, 'f:metadata': metadata, 'f:spec': {} })).toEqual({
       'f:metadata': { 'f:labels': { 'f:a': {} } },
@@ -31,7 +38,7 @@ describe('ownable', () => {
 
 describe('ignoredBy', () => {
   it('is the part that the other endpoint writes', () => {
-    expect([ignoredBy('', true), ignoredBy('status', true), ignoredBy('', false)]).toEqual([
+    expect([fieldsIgnoredBy('', true), fieldsIgnoredBy('status', true), fieldsIgnoredBy('', false)]).toEqual([
       { 'f:status': {} },
       { 'f:spec': {} },
       {},
@@ -40,13 +47,13 @@ describe('ignoredBy', () => {
 });
 
 describe('a change', () => {
-  it('conflicts with the others that own what it sets', () => {
+  it('conflicts with other owners of the changed fields', () => {
     expect(conflictsOf(managed, changes, a)).toEqual(new Map([[b, { 'f:x': {} }]]));
     expect(conflictsOf(managed, { ...changes, modified: {} }, a).size).toBe(0);
   });
 
-  it('takes from the others what it sets and removes, and the last field with the entry', () => {
-    const left = afterChange(managed, changes, b);
+  it('removes changed and removed fields from other owners, and entries without fields', () => {
+    const left = ownersAfterChange(managed, changes, b);
     expect([...left.keys()]).toEqual([a, b]);
     expect(left.get(a)?.fieldsV1).toEqual({ 'f:y': {} });
     expect(left.has(c)).toBe(false);
@@ -56,16 +63,16 @@ describe('a change', () => {
 const type = mergeTypeOf(sampleWidget);
 
 describe('asDeclared', () => {
-  it('makes one member of what has become atomic', () => {
+  it('replaces the members of a list or map that became atomic by one member', () => {
     const before = {
       'f:spec': { 'f:amap': { 'f:a': {} }, 'f:plain': { '.': {}, 'v:"x"': {} }, 'f:map': { 'f:a': {} } },
     };
-    expect(asDeclared(type, before)).toEqual({
+    expect(reconcileFields(type, before)).toEqual({
       'f:spec': { 'f:amap': {}, 'f:plain': {}, 'f:map': { 'f:a': {} } },
     });
   });
 
-  it('looks into items of lists, and knows nothing of what is not declared', () => {
+  it('descends into list items, and ignores undeclared fields', () => {
     const before = {
       'f:spec': {
         'f:parts': { 'k:{"name":"a"}': { 'f:opts': { 'f:x': {} } } },
@@ -73,7 +80,7 @@ describe('asDeclared', () => {
         'f:any': { 'f:x': {} },
       },
     };
-    expect(asDeclared(type, before)).toBe(before);
+    expect(reconcileFields(type, before)).toBe(before);
   });
 });
 
@@ -89,6 +96,8 @@ describe('upToDate', () => {
       { ...entry, manager: 'a' },
       { ...entry, manager: 'b', apiVersion: 'g/v0' },
     ]);
-    expect([...upToDate(managed, sampleWidget, 'g/v1').values()]).toEqual([{ ...entry, manager: 'a' }]);
+    expect([...reconcileWithSchema(managed, sampleWidget, 'g/v1').values()]).toEqual([
+      { ...entry, manager: 'a' },
+    ]);
   });
 });

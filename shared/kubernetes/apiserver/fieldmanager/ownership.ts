@@ -1,12 +1,12 @@
 import type { KindDefinition } from '../kinds/definition.ts';
 import { difference, type FieldSet, intersection, isEmpty, noFields, union } from './fieldpath/field-set.ts';
-import { type Managed, type ManagedFieldsEntry, withFields } from './managed-fields.ts';
+import { type ManagedFields, type ManagedFieldsEntry, withFields } from './managed-fields.ts';
 import { type MergeType, mergeTypeOf } from './typed/merge-type.ts';
 import type { Comparison } from './typed/typed-compare.ts';
 import { typeBelow } from './typed/typed-fields.ts';
 
-/** Fields that nobody owns: those that the server sets, and the object's identity. */
-const neverOwned: FieldSet = {
+/** Fields without owners: server-set fields and the identity of the object. */
+const unownedFields: FieldSet = {
   'f:apiVersion': {},
   'f:kind': {},
   'f:metadata': {
@@ -23,20 +23,20 @@ const neverOwned: FieldSet = {
   },
 };
 
-/** The part of a set that its manager owns. */
+/** Removes fields that have no owners. */
 export function ownable(fields: FieldSet): FieldSet {
-  return difference(fields, neverOwned);
+  return difference(fields, unownedFields);
 }
 
-/** Fields that an endpoint does not write, so that nobody gets ownership through it. */
-export function ignoredBy(subresource: string, hasStatus: boolean): FieldSet {
+/** Returns the fields that an endpoint does not write, so that it does not change their ownership. */
+export function fieldsIgnoredBy(subresource: string, hasStatus: boolean): FieldSet {
   if (subresource === 'status') return { 'f:spec': {} };
   return hasStatus ? { 'f:status': {} } : {};
 }
 
-/** The changed fields that other managers own, by the identity of the owner. */
+/** Returns the changed fields that other managers own, by identity. */
 export function conflictsOf(
-  managed: Managed,
+  managed: ManagedFields,
   changes: Comparison,
   self: string | undefined,
 ): Map<string, FieldSet> {
@@ -51,9 +51,9 @@ export function conflictsOf(
   return conflicts;
 }
 
-/** Every manager but `self` loses fields that were changed or removed; managers without fields are dropped. */
-export function afterChange(
-  managed: Managed,
+/** Removes changed and removed fields from every manager except `self`. Drops managers without fields. */
+export function ownersAfterChange(
+  managed: ManagedFields,
   changes: Comparison,
   self: string | undefined,
 ): Map<string, ManagedFieldsEntry> {
@@ -68,35 +68,39 @@ export function afterChange(
 }
 
 /**
- * The entries adapted to the current schema: those of versions that are no longer served are dropped, and when the
- * schema has since made a list or map atomic, an owner of its parts owns the whole.
+ * Adapts entries to the current schema: drops entries of versions that are no longer served; if a list or map has become atomic, owners of
+ * its parts own the whole.
  */
-export function upToDate(managed: Managed, definition: KindDefinition, apiVersion: string): Managed {
+export function reconcileWithSchema(
+  managed: ManagedFields,
+  definition: KindDefinition,
+  apiVersion: string,
+): ManagedFields {
   const type = mergeTypeOf(definition);
   const current = new Map<string, ManagedFieldsEntry>();
   for (const [identity, entry] of managed) {
     if (entry.apiVersion === apiVersion)
-      current.set(identity, withFields(entry, asDeclared(type, entry.fieldsV1)));
+      current.set(identity, withFields(entry, reconcileFields(type, entry.fieldsV1)));
   }
   return current;
 }
 
-/** The set itself when the schema has not changed, which is nearly always. */
-export function asDeclared(type: MergeType, fields: FieldSet): FieldSet {
+/** Returns the same set if the schema has not changed. */
+export function reconcileFields(type: MergeType, fields: FieldSet): FieldSet {
   let result: { [element: string]: FieldSet } | undefined;
   for (const [element, child] of Object.entries(fields)) {
     if (element === '.' || isEmpty(child)) continue;
     const inside = typeBelow(type, element);
     if (!inside) continue;
-    const now = isAtomic(inside) ? noFields : asDeclared(inside, child);
-    if (now === child) continue;
+    const adapted = isAtomic(inside) ? noFields : reconcileFields(inside, child);
+    if (adapted === child) continue;
     result ??= { ...fields };
-    result[element] = now;
+    result[element] = adapted;
   }
   return result ?? fields;
 }
 
-/** A schema that leaves the form open does not make anything atomic. */
+/** Untyped values are not atomic. */
 function isAtomic(type: MergeType): boolean {
   if (type.map) return type.map.atomic;
   return type.scalar === undefined && type.list?.kind === 'atomic';

@@ -20,18 +20,18 @@ function pruned(merged: object, last: object, next: object, others: object = {})
 }
 
 describe('prune', () => {
-  it('removes what was owned and is left out', () => {
+  it('removes owned fields that are omitted', () => {
     expect(pruned({ size: 1, color: 'a' }, { size: 1, color: 'a' }, { size: 1 })).toEqual({ size: 1 });
   });
 
-  it('keeps what another owns, and what nobody owns', () => {
+  it('keeps fields with another owner, and fields without an owner', () => {
     expect(pruned({ size: 1, color: 'a', flag: true }, { size: 1, color: 'a' }, {}, { color: 'a' })).toEqual({
       color: 'a',
       flag: true,
     });
   });
 
-  it('removes an item with what nobody owns in it', () => {
+  it('removes an item including its unowned fields', () => {
     const parts = [{ name: 'a', url: 'default' }, { name: 'b' }];
     const last = { parts: [{ name: 'a' }, { name: 'b' }] };
     expect(pruned({ parts }, last, { parts: [{ name: 'b' }] })).toEqual({ parts: [{ name: 'b' }] });

@@ -1,22 +1,20 @@
 import { difference, type FieldSet, intersection, isEmpty, noFields, union } from './fieldpath/field-set.ts';
-import type { Managed } from './managed-fields.ts';
+import type { ManagedFields } from './managed-fields.ts';
 import type { MergeType } from './typed/merge-type.ts';
 import { fieldsOf, withNamedFields } from './typed/typed-fields.ts';
 import { removeFields } from './typed/typed-remove.ts';
 
 /**
- * `merged` without the fields that the applier owned by its last configuration and leaves out of this one (`last` and `next`),
- * unless another manager owns them. Fields without an owner (defaults) stay, unless their parent is removed.
- * The steps are those of structured-merge-diff, Updater.prune.
+ * Removes from `merged` the fields in `last` (the applier's previous configuration) that `next` omits, unless another manager owns them.
+ * Keeps fields without an owner (defaults), unless their parent is removed. Follows Updater.prune of structured-merge-diff.
  */
 export function prune(
   type: MergeType,
   merged: unknown,
-  owners: Managed,
+  owners: ManagedFields,
   last: FieldSet,
   next: FieldSet,
 ): unknown {
-  // An applier that still applies all its fields drops nothing.
   if (isEmpty(difference(last, next))) return merged;
   const lastNamed = withNamedFields(type, last);
   const mergedSet = withNamedFields(type, fieldsOf(type, merged));

@@ -36,7 +36,7 @@ describe('trackUpdate', () => {
     ]);
   });
 
-  it('refuses more managers than it compares, and takes back what is stored', () => {
+  it('rejects too many entries, except for the stored list', () => {
     const [entry] = entriesOf(made);
     const many = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ ...entry, manager: `m${at}`, operation: 'Apply' }));
@@ -47,7 +47,7 @@ describe('trackUpdate', () => {
     expect(entriesOf(write(sampleWriter('u'), stored, { size: 2 }, many(501))).length).toBeGreaterThan(500);
   });
 
-  it('gives an updater what it changes, and takes that from others', () => {
+  it('gives changed fields to the updater, and removes them from others', () => {
     const changed = write(sampleWriter('u'), made, { size: 2, color: 'a' });
     expect(entriesOf(changed).map(({ manager, fieldsV1 }) => [manager, fieldsV1['f:spec']])).toEqual([
       ['maker', { '.': {}, 'f:color': {} }],

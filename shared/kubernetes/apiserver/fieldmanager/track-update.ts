@@ -2,29 +2,29 @@ import { isDeepStrictEqual } from 'node:util';
 import { ArcError } from '#shared/base/errors';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { isEmpty, noFields, union, unionOf } from './fieldpath/field-set.ts';
+import { compareText } from './fieldpath/path-element.ts';
 import {
-  compareText,
   identityOf,
   isReset,
-  listManaged,
-  type Managed,
+  type ManagedFields,
   type ManagedFieldsEntry,
-  nobody,
+  noOwners,
   seconds,
+  sortedEntries,
   storedManaged,
   suppliedManaged,
   withFields,
 } from './managed-fields.ts';
-import { afterChange, ignoredBy, ownable, upToDate } from './ownership.ts';
+import { fieldsIgnoredBy, ownable, ownersAfterChange, reconcileWithSchema } from './ownership.ts';
 import { mergeTypeOf } from './typed/merge-type.ts';
 import { compareTyped } from './typed/typed-compare.ts';
 
-/** The manager of a write, with endpoint and time. */
+/** The field manager of a write, with its endpoint and time. */
 export interface Writer {
   definition: KindDefinition;
   /** `group/version` of the endpoint. */
   apiVersion: string;
-  /** The field manager's name; at most 128 printable characters. */
+  /** The name of the manager: at most 128 printable characters. */
   manager: string;
   /** '' or 'status'. */
   subresource: string;
@@ -32,19 +32,19 @@ export interface Writer {
   time: string;
 }
 
-/** Most entries that a client may send in place of the stored ones: all of them are compared with the change. */
-const mostManagers = 500;
-/** Most entries of updates; beyond that the oldest are merged. */
-const mostUpdaters = 10;
+/** Limit of entries from a client: all of them are compared with the change. */
+const maxSupplied = 500;
+/** Limit of Update entries, above which the oldest are merged. */
+const maxUpdaters = 10;
 const oldUpdates = 'ancient-changes';
 
 /**
- * The managedFields of an object after a create, a PUT or a patch other than apply: the writer owns the fields that it changed,
- * and all others lose them. Updates never conflict.
+ * Returns the managedFields after a create, a PUT or a patch other than apply: the manager owns the fields that it has changed, and all
+ * others lose them. Updates never conflict. Objects without managedFields are not tracked until the first apply.
  *
- * `supplied` is metadata.managedFields as the client has sent it: `[]` and `[{}]` make the object forget all owners, a
- * valid list replaces the stored one, anything else leaves it alone. Objects without owners are not tracked until the
- * first apply; `live` undefined means a create, which is always tracked.
+ * @param live the stored object; undefined for a create
+ * @param supplied metadata.managedFields from the client: `[]` and `[{}]` reset ownership, a valid list replaces the stored list, anything
+ *   else is ignored
  */
 export function trackUpdate(
   writer: Writer,
@@ -52,38 +52,43 @@ export function trackUpdate(
   next: KubeObject,
   supplied: unknown,
 ): ManagedFieldsEntry[] | undefined {
-  const managed = startingFrom(writer, live, supplied);
+  const managed = initialOwners(writer, live, supplied);
   if (managed.size === 0 && live) return undefined;
-  return listManaged(capped(writer, updated(writer, live, next, managed)));
+  return sortedEntries(capUpdaters(writer, ownersAfterUpdate(writer, live, next, managed)));
 }
 
-function startingFrom(writer: Writer, live: KubeObject | undefined, supplied: unknown): Managed {
+function initialOwners(writer: Writer, live: KubeObject | undefined, supplied: unknown): ManagedFields {
   const stored = live?.metadata.managedFields;
-  // A subresource does not write managedFields.
+  // Subresources ignore managedFields from the client.
   if (writer.subresource !== '' || supplied === stored) return storedManaged(stored);
-  if (isReset(supplied)) return nobody;
+  if (isReset(supplied)) return noOwners;
   if (isDeepStrictEqual(supplied, stored)) return storedManaged(stored);
-  if (Array.isArray(supplied) && supplied.length > mostManagers)
+  if (Array.isArray(supplied) && supplied.length > maxSupplied)
     throw new ArcError(
       'RequestEntityTooLarge',
-      `metadata.managedFields may have at most ${mostManagers} entries: send it back as it was read, or [] to forget it`,
+      `metadata.managedFields may have at most ${maxSupplied} entries: send it unchanged, or [] to reset it`,
     );
   const given = suppliedManaged(supplied);
   return given && given.size > 0 ? given : storedManaged(stored);
 }
 
-/** The owners after `writer` has made `next` out of `live`. */
-export function updated(
+/** Returns the owners after `writer` has changed `live` to `next`. */
+export function ownersAfterUpdate(
   writer: Writer,
   live: KubeObject | undefined,
   next: KubeObject,
-  given: Managed,
-): Managed {
+  given: ManagedFields,
+): ManagedFields {
   const { definition, apiVersion, manager, subresource, time } = writer;
-  const managed = upToDate(given, definition, apiVersion);
-  const ignored = ignoredBy(subresource, definition.status);
-  const changes = compareTyped(mergeTypeOf(definition), withoutOwners(live), withoutOwners(next), ignored);
-  const left = afterChange(managed, changes, undefined);
+  const managed = reconcileWithSchema(given, definition, apiVersion);
+  const ignored = fieldsIgnoredBy(subresource, definition.status);
+  const changes = compareTyped(
+    mergeTypeOf(definition),
+    withoutManagedFields(live),
+    withoutManagedFields(next),
+    ignored,
+  );
+  const left = ownersAfterChange(managed, changes, undefined);
   const own = ownable(union(changes.modified, changes.added));
   if (isEmpty(own)) return left;
   const base = { manager: manager === '' ? 'unknown' : manager, operation: 'Update', apiVersion } as const;
@@ -94,19 +99,19 @@ export function updated(
   return left.set(identity, withFields(entry, before ? union(own, before) : own));
 }
 
-/** The object to compare, without managedFields. */
-export function withoutOwners(object: KubeObject | undefined): KubeObject | undefined {
+/** Returns the object without managedFields, for comparison. */
+export function withoutManagedFields(object: KubeObject | undefined): KubeObject | undefined {
   if (!object || object.metadata.managedFields === undefined) return object;
   const { managedFields: _owners, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
-/** Keeps the list of updaters short: the oldest are merged into one entry, which has the time of the newest of them. */
-function capped(writer: Writer, managed: Managed): Managed {
+/** Merges the oldest Update entries above the limit into one entry, with the time of the newest of them. */
+function capUpdaters(writer: Writer, managed: ManagedFields): ManagedFields {
   const updaters = [...managed].filter(([, { operation }]) => operation === 'Update');
-  if (updaters.length <= mostUpdaters) return managed;
-  updaters.sort(([a, one], [b, other]) => seconds(one) - seconds(other) || compareText(a, b));
-  const oldest = updaters.slice(0, updaters.length - mostUpdaters + 1);
+  if (updaters.length <= maxUpdaters) return managed;
+  updaters.sort(([a, left], [b, right]) => seconds(left) - seconds(right) || compareText(a, b));
+  const oldest = updaters.slice(0, updaters.length - maxUpdaters + 1);
   const result = new Map(managed);
   for (const [identity] of oldest) result.delete(identity);
   const { apiVersion } = writer;

@@ -12,16 +12,16 @@ import { writeObject } from './write-object.ts';
 
 const bodyTypes = ['', 'application/json', 'application/yaml'];
 
-/** POST of an action: changes the object as its kind says, and answers with it. The body is empty, or an empty object. */
+/** Serves POST to an action subresource: runs the action of the kind and responds with the changed object. Accepts no options. */
 export async function actOnObject(request: ResourceRequest, action: Action): Promise<Response> {
   const dryRun = isDryRun(request.query, 'CreateOptions');
   checkManager(request.query, 'CreateOptions');
   await checkBody(request, action);
-  const asked = { user: request.user, now: request.server.now() };
+  const context = { user: request.user, now: request.server.now() };
   const written = await writeObject(request, {
     dryRun,
     change: (old) => ({
-      object: action.act(old, asked),
+      object: action.act(old, context),
       managedFieldsOf: trackManagedFields(request, old, old.metadata.managedFields),
     }),
   });

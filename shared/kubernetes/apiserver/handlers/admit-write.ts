@@ -3,14 +3,14 @@ import type { Cause } from '#shared/base/errors';
 import type { AdmissionRequest } from '../admission/plugin.ts';
 import { invalid } from '../errors/api-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
-import { betweenSteps, type ResourceRequest } from '../request/api-request.ts';
+import { type ResourceRequest, yieldIfLarge } from '../request/api-request.ts';
 import { immutableCauses, metadataCauses, metadataWarnings } from '../validation/metadata.ts';
 import { validateSchema } from '../validation/validate-schema.ts';
 
 /**
- * Admits a create or update: defaults, mutating admission, validation, the kind's own preparation and rules, validating
- * admission. `withManagedFields` adds managedFields before the last two steps. Returns the object to store; rejects with Invalid
- * that names every wrong field, or with the error of an admission plug-in.
+ * Returns the object to store for a create or update. Steps: defaulting, mutating admission, schema validation, the `prepare` hook,
+ * `withManagedFields`, the `validate` hook, validating admission. Rejects with Invalid that names every wrong field, or with the error
+ * of an admission plug-in.
  */
 export async function admitWrite(
   request: ResourceRequest,
@@ -19,9 +19,9 @@ export async function admitWrite(
   withManagedFields: (object: KubeObject) => KubeObject,
 ): Promise<KubeObject> {
   const { definition, query, server } = request;
-  // A status is judged by its schema. While an object is being deleted, its content must not block the updates that remove finalizers.
-  const isJudged = old?.metadata.deletionTimestamp === undefined && request.info.subresource !== 'status';
-  const hooks = isJudged ? definition.hooks : undefined;
+  // A status is validated by its schema only. Content that has become invalid must not block the removal of finalizers during deletion.
+  const runsHooks = old?.metadata.deletionTimestamp === undefined && request.info.subresource !== 'status';
+  const hooks = runsHooks ? definition.hooks : undefined;
   let checked = defaultAndValidate(request, old ? withCreationTimestamp(given, old) : given, old);
   const operation = old ? 'UPDATE' : 'CREATE';
   const write = { operation, oldObject: old, dryRun: query.has('dryRun') } as const;
@@ -30,20 +30,20 @@ export async function admitWrite(
   );
   if (mutated && mutated !== checked.object) checked = defaultAndValidate(request, mutated, old);
   if (checked.causes.length > 0) throw invalid(definition, given.metadata.name, checked.causes);
-  await betweenSteps(request);
+  await yieldIfLarge(request);
   const object = withManagedFields(hooks?.prepare ? hooks.prepare(checked.object, old) : checked.object);
-  await betweenSteps(request);
-  const ownCauses = hooks?.validate?.(object, old) ?? [];
-  if (ownCauses.length > 0) throw invalid(definition, object.metadata.name, ownCauses);
+  await yieldIfLarge(request);
+  const hookCauses = hooks?.validate?.(object, old) ?? [];
+  if (hookCauses.length > 0) throw invalid(definition, object.metadata.name, hookCauses);
   await server.admission.validate(admissionRequest(request, { ...write, object }));
-  if (!isJudged) return object;
-  await betweenSteps(request);
+  if (!runsHooks) return object;
+  await yieldIfLarge(request);
   request.warnings.push(...metadataWarnings(object.metadata, old?.metadata));
   request.warnings.push(...(hooks?.warn?.(object, old) ?? []));
   return object;
 }
 
-/** Adds defaults and validates. An object that does not fit its schema is returned without defaults. */
+/** Applies defaults and validates. Returns an object that violates its schema without defaults. */
 function defaultAndValidate(
   request: ResourceRequest,
   given: KubeObject,
@@ -51,7 +51,7 @@ function defaultAndValidate(
 ): { object: KubeObject; causes: Cause[] } {
   const { definition, info } = request;
   const isDeleting = old?.metadata.deletionTimestamp !== undefined;
-  // What is sent to /status has the metadata that is stored.
+  // An update of /status keeps the stored metadata.
   const isStatus = old !== undefined && info.subresource === 'status';
   const known = isStatus ? { ...old, metadata: given.metadata } : old;
   const { object, causes: schemaCauses } = validateSchema(definition, given, known);
@@ -63,14 +63,14 @@ function defaultAndValidate(
   return { object: schemaCauses.length === 0 ? object : given, causes };
 }
 
-/** creationTimestamp keeps its value: another one is ignored, while another uid or name is an error. */
+/** Restores the stored creationTimestamp. Unlike a changed uid or name, a changed creationTimestamp is ignored. */
 function withCreationTimestamp(given: KubeObject, old: KubeObject): KubeObject {
   const { creationTimestamp } = old.metadata;
   if (creationTimestamp === undefined || given.metadata.creationTimestamp === creationTimestamp) return given;
   return { ...given, metadata: { ...given.metadata, creationTimestamp } };
 }
 
-/** Leaves out errors that the stored object has as well: a rule that was tightened must not block unrelated updates. */
+/** Returns the errors that the stored object does not have (ratcheting): a tightened rule must not block unrelated updates. */
 function newCauses(
   request: ResourceRequest,
   causes: Cause[],
@@ -80,13 +80,13 @@ function newCauses(
   if (causes.length === 0 || !old) return causes;
   const id = (cause: Cause) => `${cause.field} ${cause.reason} ${cause.message}`;
   const known = new Set(validateSchema(request.definition, old).causes.map(id));
-  const isOld = (cause: Cause) =>
+  const isUnchanged = (cause: Cause) =>
     known.has(id(cause)) &&
     isDeepStrictEqual(valueAt(object, cause.field ?? ''), valueAt(old, cause.field ?? ''));
-  return causes.filter((cause) => !isOld(cause));
+  return causes.filter((cause) => !isUnchanged(cause));
 }
 
-/** The value at a field path such as `spec.artifacts[0].name`, or undefined. */
+/** Returns the value at a field path such as `spec.artifacts[0].name`, or undefined. */
 function valueAt(object: unknown, field: string): unknown {
   let value = object;
   for (const step of field.match(/[^.[\]]+/g) ?? []) {
@@ -96,19 +96,19 @@ function valueAt(object: unknown, field: string): unknown {
   return value;
 }
 
-/** The part of an admission request that depends on the object written: a deletecollection has many. */
+/** The part of an admission request that differs per object of a request; a deletecollection has many objects. */
 interface AdmittedWrite {
   operation: AdmissionRequest['operation'];
   object: KubeObject | undefined;
   oldObject: KubeObject | undefined;
   dryRun: boolean;
-  /** Options that are not query parameters. */
+  /** Options from the body of a delete. */
   options?: object;
 }
 
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
-/** A write of this call as admission plug-ins see it. */
+/** Returns the admission request for one write of `request`. */
 export function admissionRequest(request: ResourceRequest, write: AdmittedWrite): AdmissionRequest {
   const { definition, namespace, query, info, user } = request;
   const { group, version, kind, plural } = definition;

@@ -6,7 +6,7 @@ import { badRequest, conflict, notFound, qualified } from '../errors/api-errors.
 import { type Applied, applyConfiguration } from '../fieldmanager/apply-configuration.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/served-kinds.ts';
-import { betweenSteps, type ResourceRequest } from '../request/api-request.ts';
+import { type ResourceRequest, yieldIfLarge } from '../request/api-request.ts';
 import { readBody } from '../request/request-body.ts';
 import { isTrue } from '../request/request-info.ts';
 import { respondWritten } from '../response/respond.ts';
@@ -17,7 +17,7 @@ import { writeObject } from './write-object.ts';
 
 type Apply = (live: KubeObject | undefined) => Promise<Applied>;
 
-/** Server-side apply: changes the object, or creates it where there is none. */
+/** Serves server-side apply: updates the object, or creates it if it does not exist. */
 export async function applyObject(request: ResourceRequest, dryRun: boolean): Promise<Response> {
   const { definition, query, info } = request;
   const config = await readConfiguration(request);
@@ -26,10 +26,10 @@ export async function applyObject(request: ResourceRequest, dryRun: boolean): Pr
     const steps = applyConfiguration(fieldManagerOf(request), live, config, force);
     let step = steps.next();
     while (!step.done) {
-      await betweenSteps(request);
+      await yieldIfLarge(request);
       step = steps.next();
     }
-    await betweenSteps(request);
+    await yieldIfLarge(request);
     const { object, managedFields } = step.value;
     return { object: cleanObject(request, object), managedFields };
   };
@@ -43,7 +43,7 @@ export async function applyObject(request: ResourceRequest, dryRun: boolean): Pr
         throw conflict(definition, info.name);
       return { object, managedFieldsOf: () => managedFields };
     },
-    async absent() {
+    async createIfAbsent() {
       const { object, managedFields } = await newObject(request, config, apply);
       const stored = await admitAndStore(request, object, dryRun, () => managedFields);
       created = stored !== undefined;
@@ -53,12 +53,12 @@ export async function applyObject(request: ResourceRequest, dryRun: boolean): Pr
   return respondWritten(request, written, created ? 201 : 200);
 }
 
-/** The object that an apply creates. The user needs the right to create beside the right to patch. */
+/** Returns the object that an apply creates. Requires permission to create in addition to patch. */
 async function newObject(request: ResourceRequest, config: KubeObject, apply: Apply): Promise<Applied> {
   const { definition, server, info, user } = request;
   if (info.subresource !== '') throw notFound(definition, info.name);
   await mustBeAllowed(server.authorize, user, { ...info, verb: 'create' });
-  // As in Kubernetes, a resourceVersion is a precondition only for an object that exists.
+  // As in Kubernetes, resourceVersion is a precondition only for an existing object.
   const { name, uid } = config.metadata;
   if (uid) throw uidMismatch(request, String(uid));
   const { object, managedFields } = await apply(undefined);
@@ -77,11 +77,11 @@ function uidMismatch({ definition, info }: ResourceRequest, uid: string): ArcErr
   return new ArcError('Conflict', message, { details });
 }
 
-/** Reads the body and checks apiVersion and kind against the URL. Applying checks it against the schema. */
+/** Reads the applied configuration and checks its apiVersion and kind. applyConfiguration validates it against the schema. */
 async function readConfiguration(request: ResourceRequest): Promise<KubeObject> {
   const { definition } = request;
   const { value, duplicates } = await parseBody(await readBody(request), 'application/apply-patch+yaml');
-  if (!isRecord(value)) throw badRequest('error decoding YAML: the body must hold an object');
+  if (!isRecord(value)) throw badRequest('error decoding YAML: the body must be an object');
   const { apiVersion = '', kind = '', metadata } = value;
   if (apiVersion !== apiVersionOf(definition) || kind !== definition.kind) {
     const version = String(apiVersion);

@@ -67,7 +67,7 @@ describe('create', () => {
     expect(fields).toEqual(['metadata.name', 'metadata.labels', 'metadata.labels']);
   });
 
-  it('answers 422 to another kind, which the message names', async () => {
+  it('responds 422 to another kind and names it', async () => {
     const other = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'x' } };
     const { status, body } = await call('POST', widgets, other);
     expect([status, body.details.causes[0]?.field]).toEqual([422, 'kind']);
@@ -85,7 +85,7 @@ describe('create', () => {
     ['a list', []],
     ['broken JSON', '{"a":'],
     ['nothing', ''],
-  ])('answers 400 to %s', async (_what, sent) => {
+  ])('responds 400 to %s', async (_what, sent) => {
     const { status, body } = await call('POST', widgets, sent);
     expect(body.reason).toBe('BadRequest');
     expect(status).toBe(400);
@@ -153,7 +153,7 @@ describe('create', () => {
     expect(warned.headers.get('warning')).toBe('299 - "spec.color \\"ugly\\" is not recommended"');
   });
 
-  it('answers virtual kinds without storing anything', async () => {
+  it('serves virtual kinds without storing anything', async () => {
     const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
     const review = {
       apiVersion: 'authorization.k8s.io/v1',

@@ -5,7 +5,7 @@ import { alreadyExists, badRequest, invalid } from '../errors/api-errors.ts';
 import type { KubeObject } from '../kinds/definition.ts';
 import { objectKey } from '../registry/keys.ts';
 import { decodeObject, encodeObject } from '../registry/stored-object.ts';
-import { betweenSteps, type ResourceRequest } from '../request/api-request.ts';
+import { type ResourceRequest, yieldIfLarge } from '../request/api-request.ts';
 import { respondObject, respondWritten, type Written } from '../response/respond.ts';
 import { generatedPrefix } from '../validation/metadata.ts';
 import { checkSize } from '../validation/object-size.ts';
@@ -17,13 +17,13 @@ import { checkManager, isDryRun } from './query-options.ts';
 import { createWithinQuota } from './within-quota.ts';
 
 const nameAttempts = 8;
-/** The characters of generated names in Kubernetes: no vowels, none that look alike. */
+/** The alphabet of generated names in Kubernetes: no vowels, no look-alikes. */
 const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** POST to a collection. */
+/** Serves POST to a collection. */
 export async function createObject(request: ResourceRequest): Promise<Response> {
   const { definition } = request;
-  if (definition.virtual) return answerVirtual(request);
+  if (definition.virtual) return respondVirtual(request);
   if (definition.scope === 'Namespaced' && request.namespace === '') {
     throw badRequest('an empty namespace may not be set during creation');
   }
@@ -43,11 +43,11 @@ export async function createObject(request: ResourceRequest): Promise<Response> 
       request.created = object.metadata;
       return respondWritten(request, created, 201);
     }
-    if (prefix === '' || attempt === nameAttempts) throw await nameIsTaken(request, name);
+    if (prefix === '' || attempt === nameAttempts) throw await nameConflict(request, name);
   }
 }
 
-/** Sets the fields that the server owns, whatever the client sent for them. */
+/** Returns the object with the server-owned fields set, regardless of their values in the body. */
 export function withServerFields(request: ResourceRequest, body: KubeObject, name: string): KubeObject {
   const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion, managedFields, ...kept } =
     body.metadata;
@@ -62,7 +62,7 @@ export function withServerFields(request: ResourceRequest, body: KubeObject, nam
   return request.definition.status ? ({ ...rest, metadata } as KubeObject) : { ...body, metadata };
 }
 
-async function nameIsTaken(request: ResourceRequest, name: string) {
+async function nameConflict(request: ResourceRequest, name: string) {
   const { item } = await request.server.store.get(objectKey(request.definition, request.namespace, name));
   const isDeleting = item !== undefined && decodeObject(item).metadata.deletionTimestamp !== undefined;
   return alreadyExists(request.definition, name, isDeleting);
@@ -73,7 +73,7 @@ function generateName(prefix: string): string {
   return prefix.slice(0, generatedPrefix) + random;
 }
 
-/** Admits and stores a new object. Undefined: the name is taken. */
+/** Admits and stores a new object. Returns undefined if the name is taken. */
 export async function admitAndStore(
   request: ResourceRequest,
   given: KubeObject,
@@ -84,7 +84,7 @@ export async function admitAndStore(
   const object = await admitWrite(request, given, undefined, (next) =>
     withManagedFields(next, managedFieldsOf(next)),
   );
-  await betweenSteps(request);
+  await yieldIfLarge(request);
   const key = objectKey(definition, request.namespace, object.metadata.name);
   const value = encodeObject(definition, object);
   checkSize(definition, { object, value });
@@ -98,18 +98,18 @@ export async function admitAndStore(
     if (written === undefined) return { object };
     return written.ok ? { item: { key, value, revision: written.revision } } : undefined;
   } catch (caught) {
-    // Whoever creates an object again hears that it is there, also where the namespace is full.
+    // Creating an existing object fails with AlreadyExists, not with an exceeded quota.
     if (ArcError.is(caught, 'Forbidden') && (await server.store.get(key)).item) return undefined;
     throw caught;
   }
 }
 
-/** Answers a create of a kind that stores nothing (access reviews). */
-async function answerVirtual(request: ResourceRequest): Promise<Response> {
+/** Serves a create of a virtual kind (access reviews), which stores nothing. */
+async function respondVirtual(request: ResourceRequest): Promise<Response> {
   const { definition, user } = request;
   const body = await readObject(request);
   const { object, causes } = validateSchema(definition, body);
   if (causes.length > 0) throw invalid(definition, body.metadata.name, causes);
-  const answer = await definition.virtual?.(object, user);
-  return respondObject(request, answer ?? object, 201);
+  const result = await definition.virtual?.(object, user);
+  return respondObject(request, result ?? object, 201);
 }

@@ -13,13 +13,13 @@ const protobuf = 'application/vnd.kubernetes.protobuf';
 
 /** metav1.DeleteOptions without gracePeriodSeconds, which has no effect here. */
 export interface DeleteOptions {
-  /** Undefined: as the object's finalizers say, otherwise Background. */
+  /** Undefined: determined by the finalizers of the object, by default Background. */
   policy: 'Orphan' | 'Background' | 'Foreground' | undefined;
   preconditions: { uid?: string; resourceVersion?: string };
   dryRun: boolean;
 }
 
-/** Reads the body (with or without kind) over the query. Rejects with BadRequest or Invalid. */
+/** Returns the options of the query, overridden by those of the body. Rejects with BadRequest or Invalid. */
 export async function readDeleteOptions(request: ResourceRequest): Promise<DeleteOptions> {
   const type = parsedBodyType(request.raw);
   const bytes = await readBody(request);
@@ -43,7 +43,7 @@ const isFlag = (value: unknown) => typeof value === 'boolean';
 const isInteger = (value: unknown) => Number.isSafeInteger(value);
 const isTextList = (value: unknown) => Array.isArray(value) && value.every(isText);
 
-const fieldTypes: [field: string, wanted: string, holds: (value: unknown) => boolean][] = [
+const fieldTypes: [field: string, type: string, matches: (value: unknown) => boolean][] = [
   ['apiVersion', 'a string', isText],
   ['gracePeriodSeconds', 'a whole number', isInteger],
   ['orphanDependents', 'true or false', isFlag],
@@ -58,8 +58,8 @@ const preconditionTypes: typeof fieldTypes = [
 ];
 
 /**
- * The first field of the wrong type, which kube-apiserver cannot decode. To ignore it would delete more than was asked for:
- * without its precondition, or with the dependents that were to be orphaned.
+ * Describes the first field of a wrong type, which kube-apiserver fails to decode. Ignoring it would delete too much: without the
+ * precondition, or including dependents that should be orphaned.
  */
 function typeFault(body: Record<string, unknown>): string | undefined {
   const inner = isRecord(body.preconditions) ? body.preconditions : {};
@@ -67,9 +67,9 @@ function typeFault(body: Record<string, unknown>): string | undefined {
 }
 
 function faultIn(at: string, types: typeof fieldTypes, values: Record<string, unknown>): string | undefined {
-  const wrong = types.find(([field, , holds]) => {
+  const wrong = types.find(([field, , matches]) => {
     const value = values[field];
-    return value !== undefined && value !== null && !holds(value);
+    return value !== undefined && value !== null && !matches(value);
   });
   return wrong && `${at}${wrong[0]} must be ${wrong[1]}`;
 }
@@ -97,9 +97,9 @@ function optionsOf(given: Record<string, unknown>): DeleteOptions {
     causes.push({ reason: 'FieldValueNotSupported', message, field: 'propagationPolicy' });
   }
   if (causes.length > 0) throw invalidOf('DeleteOptions', 'meta.k8s.io', '', causes);
-  const byOrphan = typeof orphan === 'boolean' ? (orphan ? 'Orphan' : 'Background') : undefined;
+  const legacyPolicy = typeof orphan === 'boolean' ? (orphan ? 'Orphan' : 'Background') : undefined;
   return {
-    policy: isPolicy(policy) ? policy : byOrphan,
+    policy: isPolicy(policy) ? policy : legacyPolicy,
     preconditions: preconditionsOf(preconditions),
     dryRun: dryRunOf(given.dryRun),
   };
@@ -109,7 +109,7 @@ function isPolicy(value: unknown): value is NonNullable<DeleteOptions['policy']>
   return value === 'Orphan' || value === 'Background' || value === 'Foreground';
 }
 
-/** Their types are checked: by typeFault, or by the decoder of protobuf. */
+/** Expects types that typeFault or the protobuf decoder has checked. */
 function preconditionsOf(value: unknown): DeleteOptions['preconditions'] {
   const { uid, resourceVersion } = isRecord(value) ? value : {};
   return {

@@ -17,7 +17,7 @@ afterAll(() => server.close());
 const call: TestServer['call'] = (...given) => server.call(...given);
 
 describe('delete', () => {
-  it('removes an object without finalizers at once', async () => {
+  it('removes an object without finalizers immediately', async () => {
     const { body: made } = await call('POST', widgets, widget('gone'));
     const { status, body } = await call('DELETE', `${widgets}/gone`, { propagationPolicy: 'Background' });
     expect(status).toBe(200);
@@ -122,7 +122,7 @@ describe('delete', () => {
     expect(namesOf(await call('GET', page('')))).toEqual(['p4']);
   });
 
-  it('deletes the rest of a collection when somebody else deletes one object meanwhile', async () => {
+  it('deletes the rest of a collection if another client deletes an object concurrently', async () => {
     for (const name of ['r1', 'r2', 'r3'])
       await call('POST', widgets, widget(name, {}, { labels: { set: 'race' } }));
     const { store } = server;

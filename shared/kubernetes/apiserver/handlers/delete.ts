@@ -16,10 +16,10 @@ import { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
 import { findObjects } from './read.ts';
 import { contended, writeAttempts } from './write-object.ts';
 
-/** The result of a delete: the object is removed, or marked for deletion while finalizers hold it. */
+/** The result of a delete: the object is removed, or marked for deletion until its finalizers are removed. */
 type Deletion = { removed: boolean; object: KubeObject };
 
-/** DELETE of one object: answers with a Status when it is removed, with the object while finalizers hold it. */
+/** Serves DELETE of one object: responds with a Status if it is removed, with the object while it has finalizers. */
 export async function deleteObject(request: ResourceRequest): Promise<Response> {
   const { definition, server, info } = request;
   const options = await readDeleteOptions(request);
@@ -33,16 +33,16 @@ export async function deleteObject(request: ResourceRequest): Promise<Response> 
   return respondBody(request, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
 }
 
-/** Objects of a collection that are deleted at a time. */
-const deletedAtOnce = 100;
+/** Concurrent deletions of a deletecollection. */
+const maxConcurrentDeletes = 100;
 
-/** DELETE of a collection: every object that a list with the same query shows; answers with the objects found. */
+/** Serves DELETE of a collection: deletes every object that a list with the same query returns, and responds with these objects. */
 export async function deleteCollection(request: ResourceRequest): Promise<Response> {
   const options = await readDeleteOptions(request);
   const { items, metadata } = await findObjects(request);
   const signal = deadline(request);
   const deleted: StoredItem[] = [];
-  for (const slice of itemSlices(items, deletedAtOnce)) {
+  for (const slice of itemSlices(items, maxConcurrentDeletes)) {
     if (signal.aborted) throw unfinished(deleted.length, items.length);
     const results = await Promise.all(slice.map((item) => removeIfPresent(request, item, options)));
     for (const item of results) if (item) deleted.push(item);
@@ -54,11 +54,11 @@ export async function deleteCollection(request: ResourceRequest): Promise<Respon
 function unfinished(deleted: number, found: number): ArcError {
   return new ArcError(
     'Timeout',
-    `${deleted} of ${found} objects were deleted in the time of this request: ask again for the rest`,
+    `${deleted} of ${found} objects were deleted before the request timed out: repeat the request to delete the rest`,
   );
 }
 
-/** The object as it was before; undefined: it was deleted meanwhile, which kube-apiserver passes over too. */
+/** Returns the object as it was before; undefined if another client has deleted it, which kube-apiserver ignores too. */
 async function removeIfPresent(
   request: ResourceRequest,
   item: StoredItem,
@@ -131,7 +131,7 @@ function checkPreconditions(request: ResourceRequest, object: KubeObject, option
   }
 }
 
-/** The object marked for deletion: the propagation policy adds or removes the finalizers of the garbage collector. */
+/** Returns the object marked for deletion, with the garbage collector's finalizers according to the propagation policy. */
 function markedForDeletion(request: ResourceRequest, old: KubeObject, options: DeleteOptions): KubeObject {
   const { metadata } = old;
   const own = (metadata.finalizers ?? []).filter(
@@ -142,14 +142,14 @@ function markedForDeletion(request: ResourceRequest, old: KubeObject, options: D
   if (policy === 'Foreground') finalizers.push('foregroundDeletion');
   if (policy === 'Orphan') finalizers.push('orphan');
   const { finalizers: _old, ...rest } = metadata;
-  const held = finalizers.length > 0 ? { ...rest, finalizers } : rest;
-  if (metadata.deletionTimestamp !== undefined) return { ...old, metadata: held };
+  const nextMetadata = finalizers.length > 0 ? { ...rest, finalizers } : rest;
+  if (metadata.deletionTimestamp !== undefined) return { ...old, metadata: nextMetadata };
   const deletion = {
     deletionTimestamp: isoSeconds(request.server.now()),
     deletionGracePeriodSeconds: 0,
     generation: (metadata.generation ?? 1) + 1,
   };
-  const object = { ...old, metadata: { ...held, ...deletion } };
-  // Without finalizers it is removed at once, and the change of the hook would never be seen.
+  const object = { ...old, metadata: { ...nextMetadata, ...deletion } };
+  // Without finalizers the object is removed immediately, so the hook has no effect.
   return finalizers.length > 0 ? (request.definition.hooks?.beginDeletion?.(object) ?? object) : object;
 }

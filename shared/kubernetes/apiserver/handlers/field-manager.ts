@@ -5,10 +5,10 @@ import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/served-kinds.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 
-/** Longest name of a manager. */
+/** Length limit of a manager name. */
 const maxManagerBytes = 128;
 
-/** The manager that a request's changes are recorded for: its fieldManager, else the User-Agent up to the first '/'. */
+/** Returns the manager that owns the changes of a request: its fieldManager, or the User-Agent up to the first '/'. */
 export function fieldManagerOf(request: ResourceRequest): Writer {
   const { definition, query, raw, server, info } = request;
   const manager = query.get('fieldManager') || managerFromUserAgent(raw.headers.get('user-agent') ?? '');
@@ -16,7 +16,7 @@ export function fieldManagerOf(request: ResourceRequest): Writer {
   return { definition, apiVersion: apiVersionOf(definition), manager, subresource: info.subresource, time };
 }
 
-/** Without unprintable characters, cut to the longest name. */
+/** Returns the product name without unprintable characters, truncated to the length limit. */
 export function managerFromUserAgent(agent: string): string {
   const [product = ''] = agent.split('/', 1);
   if (product.length <= maxManagerBytes && /^[\x20-\x7e]*$/.test(product)) return product;
@@ -30,7 +30,7 @@ export function managerFromUserAgent(agent: string): string {
   return manager;
 }
 
-/** The object with these managedFields; undefined removes them. */
+/** Returns the object with these managedFields; undefined removes the field. */
 export function withManagedFields(
   object: KubeObject,
   managedFields: ManagedFieldsEntry[] | undefined,
@@ -39,10 +39,10 @@ export function withManagedFields(
   return { ...object, metadata: managedFields ? { ...metadata, managedFields } : metadata };
 }
 
-/** Computes the managedFields of the object that a write results in, defaults included. */
+/** Computes the managedFields of the object to store, after defaulting. */
 export type ManagedFieldsOf = (next: KubeObject) => ManagedFieldsEntry[] | undefined;
 
-/** As `trackUpdate`, for the manager of this request. @param supplied managedFields that the client sent */
+/** Binds `trackUpdate` to the manager of this request. @param supplied managedFields from the client */
 export function trackManagedFields(
   request: ResourceRequest,
   old: KubeObject | undefined,

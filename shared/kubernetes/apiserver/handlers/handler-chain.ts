@@ -19,12 +19,12 @@ import {
 import { respondError } from '../response/respond.ts';
 import { handleResource } from './routes.ts';
 
-/** The links of the chain beside the handlers of resources. */
+/** The filters of the chain, and the handler of non-resource paths. */
 export interface HandlerChain {
   authenticate: Authenticator;
   inFlight: RequestsInFlight;
   limits: RequestLimits;
-  /** Answers paths that name no resource; undefined where nothing is served there. */
+  /** Serves non-resource paths; undefined if the path is not served. */
   handlePath(request: ApiRequest): Promise<Response | undefined>;
   auditor: Auditor | undefined;
   metrics:
@@ -33,15 +33,15 @@ export interface HandlerChain {
 }
 
 /**
- * Takes every request through the filters of an API server in the order of k8s.io/apiserver (authentication, limits of
- * the user, impersonation, audit, authorization) to its handler. Never rejects: failures become Status bodies.
+ * Returns the handler of all requests. Runs the filters in the order of k8s.io/apiserver (authentication, priority and fairness,
+ * impersonation, audit, authorization), then the handler of the resource. Never rejects: errors become Status bodies.
  */
 export function handlerChain(chain: HandlerChain): (request: ApiRequest) => Promise<Response> {
   const { auditor, metrics } = chain;
   return async (request) => {
     const audit = auditor?.(request);
     let failure: unknown;
-    const response = await answer(chain, request, audit).catch((caught: unknown) => {
+    const response = await runChain(chain, request, audit).catch((caught: unknown) => {
       failure = caught;
       return respondFailure(request, caught);
     });
@@ -55,47 +55,47 @@ export function handlerChain(chain: HandlerChain): (request: ApiRequest) => Prom
   };
 }
 
-async function answer(
+async function runChain(
   { authenticate, inFlight, limits, handlePath, metrics }: HandlerChain,
   request: ApiRequest,
   audit: RequestAudit | undefined,
 ): Promise<Response> {
   const { raw, connection, server } = request;
-  const authenticated = () => authenticateRequest(authenticate, raw, connection);
-  const caller = await (metrics ? metrics.authentication(authenticated) : authenticated());
+  const runAuthentication = () => authenticateRequest(authenticate, raw, connection);
+  const caller = await (metrics ? metrics.authentication(runAuthentication) : runAuthentication());
   request.authenticatedUser = caller;
   request.user = caller;
   const info = requestInfo(raw.method, request.url);
   request.info = info;
   if (hasDotSegments(request.target)) return pageNotFound();
-  const kind = isFollowing(request, info) ? 'longRunning' : requestKindOf(info.verb);
+  const kind = followsText(request, info) ? 'longRunning' : requestKindOf(info.verb);
   request.isLongRunning = kind === 'longRunning';
   request.onEnd(inFlight.begin(kind));
   const use = isAlwaysAllowed(caller, info) ? limits.exempt : limits.begin(request, caller, kind);
-  request.use = use;
-  // A write to a resource takes its slot when its body is there: see handleResource.
+  request.fairUse = use;
+  // A write to a resource takes its slot after its body has arrived: see handleResource.
   if (kind === 'readOnly' || !info.isResourceRequest) await use.takeSlot();
   const isWatch = info.isResourceRequest && info.verb === 'watch';
   if (isWatch && metrics) request.onEnd(metrics.requests.watchStarted(request));
   const user = await impersonate(server.authorize, caller, raw, connection);
   request.user = user;
   audit?.requestReceived();
-  const authorized = () => authorizeRequest(request, user, info);
-  await (metrics ? metrics.authorization(authorized) : authorized());
+  const runAuthorization = () => authorizeRequest(request, user, info);
+  await (metrics ? metrics.authorization(runAuthorization) : runAuthorization());
   if (!info.isResourceRequest) return (await handlePath(request)) ?? pageNotFound();
   const response = await handleResource(request, info, user);
   if (isWatch && response?.ok) audit?.responseStarted(response.status);
   return response ?? pageNotFound();
 }
 
-/** True for a text that is read while it is written. */
-function isFollowing({ query, server }: ApiRequest, info: RequestInfo): boolean {
+/** Tells whether a request streams a text subresource with `follow`. */
+function followsText({ query, server }: ApiRequest, info: RequestInfo): boolean {
   if (!info.isResourceRequest || info.subresource === '' || !isTrue(query.get('follow'))) return false;
   const texts = definitionFor(server.kinds, info)?.texts ?? [];
   return info.verb === 'get' && texts.some(({ name, follow }) => follow && name === info.subresource);
 }
 
-/** Rejects with Forbidden unless the user may; records the decision in the request. */
+/** Rejects with Forbidden if the user lacks permission; stores the decision in the request. */
 async function authorizeRequest(request: ApiRequest, user: User, attributes: Attributes): Promise<void> {
   try {
     const reason = await mustBeAllowed(request.server.authorize, user, attributes);
@@ -106,9 +106,9 @@ async function authorizeRequest(request: ApiRequest, user: User, attributes: Att
   }
 }
 
-/** Records the outcome: of a watch when it is over, as the watch itself is the response. */
+/** Writes the ResponseComplete event; for a watch, when the watch ends. */
 function finishAudit(request: ApiRequest, audit: RequestAudit, response: Response, failure: unknown): void {
-  audit.requestReceived(); // for requests that failed before
+  audit.requestReceived(); // no-op unless the request failed before this stage
   if (failure !== undefined && !(failure instanceof ArcError)) {
     audit.panic();
     return;
@@ -116,9 +116,7 @@ function finishAudit(request: ApiRequest, audit: RequestAudit, response: Respons
   const record = () =>
     audit
       .responseComplete(response, failure)
-      .catch((caught: unknown) =>
-        request.server.log('a request could not be recorded in the audit log', caught),
-      );
+      .catch((caught: unknown) => request.server.log('failed to write an audit event', caught));
   if (request.info?.verb === 'watch' && response.ok) request.onEnd(() => void record());
   else void record();
 }

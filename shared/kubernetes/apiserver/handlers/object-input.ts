@@ -7,7 +7,7 @@ import { badRequest, invalidOf, unsupportedMediaType } from '../errors/api-error
 import { bodyType, parsedBodyType } from '../http/connection.ts';
 import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/served-kinds.ts';
-import { betweenSteps, type ResourceRequest } from '../request/api-request.ts';
+import { type ResourceRequest, yieldIfLarge } from '../request/api-request.ts';
 import { readBody } from '../request/request-body.ts';
 import { metadataTypeFault } from '../validation/metadata.ts';
 import { checkFields } from '../validation/structural.ts';
@@ -15,7 +15,7 @@ import { checkFields } from '../validation/structural.ts';
 const jsonTypes = ['', 'application/json', 'application/yaml'];
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-/** Reads the object of a POST or PUT, checks it against the URL, and drops unknown fields. */
+/** Returns the object of a POST or PUT without unknown fields. Checks it against the URL. */
 export async function readObject(request: ResourceRequest): Promise<KubeObject> {
   const { definition } = request;
   const type = parsedBodyType(request.raw);
@@ -27,13 +27,13 @@ export async function readObject(request: ResourceRequest): Promise<KubeObject> 
   }
   if (!jsonTypes.includes(type)) throw unsupportedMediaType(['application/json', 'application/yaml']);
   const body = await parseBody(await readBody(request), type);
-  await betweenSteps(request);
+  await yieldIfLarge(request);
   const object = acceptObject(request, body);
-  await betweenSteps(request);
+  await yieldIfLarge(request);
   return object;
 }
 
-/** Checks an object that was sent or results from a patch, before any rule of its kind applies. */
+/** Checks and prunes an object from a body or a patch, before defaulting and validation. */
 export function acceptObject(request: ResourceRequest, body: ParsedBody, old?: KubeObject): KubeObject {
   return cleanObject(
     request,
@@ -43,7 +43,7 @@ export function acceptObject(request: ResourceRequest, body: ParsedBody, old?: K
   );
 }
 
-/** The object without fields that its schema does not have, in the namespace of the URL. @param old the stored one, which has none of them */
+/** Returns the object without unknown fields, in the namespace of the URL. @param old the stored object, which has no unknown fields */
 export function cleanObject(
   request: ResourceRequest,
   value: unknown,
@@ -59,7 +59,7 @@ export function cleanObject(
   return { ...pruned, apiVersion: object.apiVersion, kind: object.kind, metadata };
 }
 
-/** Clients omit apiVersion and kind for the kinds of Kubernetes itself; for all others they are required. */
+/** Tells whether clients may omit apiVersion and kind, as for the built-in kinds of Kubernetes. */
 function isBuiltIn({ group }: KindDefinition): boolean {
   return group === '' || group.endsWith('.k8s.io');
 }
@@ -87,10 +87,10 @@ function typeOf(
   return { apiVersion, kind };
 }
 
-/** apiVersion, kind, name and namespace must be those of the URL (400 otherwise). */
+/** Checks apiVersion, kind, name and namespace against the URL. Throws BadRequest. */
 function identified(request: ResourceRequest, value: unknown): KubeObject {
   const { definition, namespace, info } = request;
-  if (!isRecord(value)) throw badRequest('the body must hold an object');
+  if (!isRecord(value)) throw badRequest('the body must be an object');
   const { apiVersion, kind } = typeOf(definition, value);
   const metadata = isRecord(value.metadata) ? withoutNulls(value.metadata) : value.metadata;
   const fault = isRecord(metadata ?? {})
@@ -112,7 +112,7 @@ function identified(request: ResourceRequest, value: unknown): KubeObject {
   return { ...value, apiVersion, kind, metadata: { ...(metadata ?? {}), name: name ?? '' } };
 }
 
-/** null in a map of strings becomes the empty string, as in Go. */
+/** Replaces null values of labels and annotations by the empty string, as Go decodes them. */
 function withoutNulls(metadata: Record<string, unknown>): Record<string, unknown> {
   const filled = { ...metadata };
   for (const field of ['labels', 'annotations']) {
@@ -133,10 +133,10 @@ function undecodable(definition: KindDefinition, fault: string): ArcError {
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${fault}`);
 }
 
-/** Fields named in one response. */
+/** Limit of fields named in one response. */
 const maxNamedFields = 100;
 
-/** fieldValidation, which is checked already: Strict refuses, Warn (the default) warns, Ignore accepts. */
+/** Applies the (valid) fieldValidation mode: Strict throws BadRequest, Warn (the default) adds warnings, Ignore does nothing. */
 export function enforceFieldValidation(
   request: ResourceRequest,
   duplicates: string[],
@@ -159,19 +159,19 @@ export function enforceFieldValidation(
   );
 }
 
-/** Empty maps and lists in metadata are stored as absent. */
+/** Tells whether a metadata value is stored as absent. */
 function isEmptyValue(value: unknown): boolean {
   if (value === null || value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
   return isRecord(value) && Object.keys(value).length === 0;
 }
 
-/** A resourceVersion of 0 means that the client has none. */
+/** Tells whether a field is a resourceVersion of 0, which means unset. */
 function isUnsetRevision(field: string, value: unknown): boolean {
   return field === 'resourceVersion' && value === '0';
 }
 
-/** The pruned metadata. null means absent; selfLink is dropped; managedFields stay as they are, for the field manager. */
+/** Returns the pruned metadata without empty values and selfLink, with the original managedFields for the field manager. */
 function objectMeta(given: ObjectMeta, pruned: unknown): ObjectMeta {
   const kept = Object.entries(isRecord(pruned) ? pruned : {}).filter(
     ([field, value]) =>

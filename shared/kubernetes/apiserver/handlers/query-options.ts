@@ -4,7 +4,7 @@ import { isTrue } from '../request/request-info.ts';
 
 const durations = /^(\d+|(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+)$/;
 
-/** Throws BadRequest unless `timeout` is a Go duration or seconds. */
+/** Throws BadRequest unless `timeout` is a Go duration or a number of seconds. */
 export function checkTimeout(query: URLSearchParams): void {
   const text = query.get('timeout') ?? '';
   if (text === '' || durations.test(text)) return;
@@ -19,7 +19,7 @@ const optionsOf = new Map([
 ]);
 const modes = ['', 'Ignore', 'Strict', 'Warn'];
 
-/** Throws Invalid for an unknown `fieldValidation` of a write. */
+/** Throws Invalid if a write has an unknown `fieldValidation` mode. */
 export function checkFieldValidation(query: URLSearchParams, verb: string): void {
   const options = optionsOf.get(verb);
   const mode = query.get('fieldValidation') ?? '';
@@ -31,7 +31,7 @@ export function checkFieldValidation(query: URLSearchParams, verb: string): void
   ]);
 }
 
-/** Reads `dryRun` of a query; Invalid for any other value than `All`. */
+/** Tells whether a query has `dryRun=All`. Throws Invalid for other values. */
 export function isDryRun(query: URLSearchParams, kind: string): boolean {
   const values = query.getAll('dryRun');
   if (values.every((value) => value === 'All')) return values.length > 0;
@@ -39,7 +39,7 @@ export function isDryRun(query: URLSearchParams, kind: string): boolean {
   throw invalidOf(kind, 'meta.k8s.io', '', [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]);
 }
 
-/** Checks fieldManager (at most 128 bytes, printable, required by apply) and `force`, which only apply accepts. */
+/** Validates `fieldManager` (at most 128 bytes, printable, required by apply) and `force` (apply only). Throws Invalid. */
 export function checkManager(query: URLSearchParams, kind: string, apply = false): void {
   const causes: Cause[] = [];
   const manager = query.get('fieldManager') ?? '';
@@ -68,7 +68,7 @@ export function checkManager(query: URLSearchParams, kind: string, apply = false
   if (causes.length > 0) throw invalidOf(kind, 'meta.k8s.io', '', causes);
 }
 
-/** Names the first character that cannot be printed, with the text of the Kubernetes API server. */
+/** Returns kube-apiserver's message about the first unprintable character. */
 function unprintable(text: string): string {
   const letters = [...text];
   const at = letters.findIndex((letter) => /[^\P{C}]/u.test(letter));
@@ -80,20 +80,20 @@ function unprintable(text: string): string {
 export interface ListOptions {
   labelSelector: string;
   fieldSelector: string;
-  /** Items per page; 0 = all. */
+  /** Items per page; 0: no limit. */
   limit: number;
   continue: string;
   /** Undefined: the newest state. 0: any state. */
   resourceVersion: number | undefined;
   match: '' | 'NotOlderThan' | 'Exact';
   allowBookmarks: boolean;
-  /** Undefined where the client did not say. */
+  /** Undefined: not specified. */
   sendInitialEvents: boolean | undefined;
   /** Watch only. */
   timeoutSeconds: number | undefined;
 }
 
-/** Follows ValidateListOptions of k8s.io/apimachinery; rejects with BadRequest or Invalid. */
+/** Returns validated ListOptions, as ValidateListOptions of k8s.io/apimachinery. Throws BadRequest or Invalid. */
 export function listOptions(query: URLSearchParams, watching: boolean): ListOptions {
   const initial = query.get('sendInitialEvents');
   const options: ListOptions = {
@@ -115,15 +115,15 @@ export function listOptions(query: URLSearchParams, watching: boolean): ListOpti
   return options;
 }
 
-/** A resourceVersion of a query: a decimal number, or undefined. */
+/** Parses the resourceVersion of a query; undefined if unset. Throws BadRequest. */
 export function revisionOf(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   const value = Number(text);
   const decimal = /^[0-9]+$/.test(text);
   if (decimal && Number.isSafeInteger(value)) return value;
-  const why = decimal ? 'value out of range' : 'invalid syntax';
+  const reason = decimal ? 'value out of range' : 'invalid syntax';
   throw badRequest(
-    `invalid resource version: resourceVersion: Invalid value: ${shown(text)}: strconv.ParseUint: parsing ${shown(text)}: ${why}`,
+    `invalid resource version: resourceVersion: Invalid value: ${shown(text)}: strconv.ParseUint: parsing ${shown(text)}: ${reason}`,
   );
 }
 
@@ -134,7 +134,7 @@ function notNegative(value: number | undefined): number | undefined {
   throw badRequest(`invalid value ${value} for timeoutSeconds: it must not be negative`);
 }
 
-/** A whole number of a query; BadRequest for anything else. */
+/** Parses an integer of a query; undefined if unset. Throws BadRequest. */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;

@@ -1,4 +1,4 @@
-import type { TextPart } from '../kinds/definition.ts';
+import type { TextSubresource } from '../kinds/definition.ts';
 import { decodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { isTrue } from '../request/request-info.ts';
@@ -6,15 +6,15 @@ import { respondText, respondTextStream } from '../response/respond.ts';
 import { LineStream } from '../watch/line-stream.ts';
 import { readItem } from './read.ts';
 
-/** GET of a text of an object, with follow=true while it is written. */
-export async function getText(request: ResourceRequest, part: TextPart): Promise<Response> {
+/** Serves GET of a text subresource; with follow=true, streams it while it grows. */
+export async function getText(request: ResourceRequest, part: TextSubresource): Promise<Response> {
   const object = decodeObject(await readItem(request));
   const { query } = request;
   const pieces = isTrue(query.get('follow')) ? part.follow?.(object, query) : undefined;
   return pieces ? followText(request, pieces) : respondText(request, part.read(object, query));
 }
 
-/** 200 at once, then each piece as it comes, until there are no more, the client leaves or the server closes. */
+/** Responds 200 immediately and streams pieces until the text ends, the client leaves or the server shuts down. */
 function followText(
   request: ResourceRequest,
   pieces: (signal: AbortSignal) => AsyncIterable<string>,
@@ -24,7 +24,7 @@ function followText(
   const out = new LineStream(stop);
   const end = () => stop.abort();
   raw.signal.addEventListener('abort', end);
-  if (request.endsByItself) request.onEnd(end);
+  if (request.hasSocket) request.onEnd(end);
   server.closing.addEventListener('abort', end);
   if (raw.signal.aborted || server.closing.aborted) end();
   const send = async () => {
@@ -39,6 +39,8 @@ function followText(
       out.end();
     }
   };
-  send().catch((caught: unknown) => server.log('a text that was followed ended unexpectedly', caught));
+  send().catch((caught: unknown) =>
+    server.log('the stream of a text subresource ended unexpectedly', caught),
+  );
   return respondTextStream(request, out.body);
 }

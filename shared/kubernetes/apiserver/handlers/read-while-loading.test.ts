@@ -23,7 +23,7 @@ it.each(['', '?watch=1', '?resourceVersion=0', '?labelSelector=a'])(
   },
 );
 
-it('serves single objects and pages meanwhile, but is not ready', async () => {
+it('serves single objects and pages, but is not ready', async () => {
   expect((await server.call('GET', `${widgets}/a`)).status).toBe(200);
   expect((await server.call('GET', `${widgets}?limit=5`)).body.items).toHaveLength(1);
   const ready = await server.call('GET', '/readyz/watch-cache');

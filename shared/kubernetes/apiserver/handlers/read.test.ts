@@ -68,7 +68,7 @@ describe('list', () => {
     expect(namesOf(third.body)).toEqual(['w3', 'w4', 'w5', 'w6']);
   });
 
-  it('lists by an indexed label without reading what has another value of it, page by page', async () => {
+  it('lists by an indexed label page by page without reading objects with other values', async () => {
     const labelled = (name: string, set: string) =>
       call('POST', widgets, widget(name, {}, { labels: { set } }));
     const by = async (query: string) => (await call('GET', `${widgets}?${query}`)).body;
@@ -145,7 +145,7 @@ describe('list', () => {
 });
 
 describe('long lists', () => {
-  it('come in chunks that join to one document', async () => {
+  it('are streamed in chunks of one document', async () => {
     const ns = '/api/v1/namespaces';
     const at = `/apis/${group}/v1/gadgets`;
     expect((await call('GET', ns)).status).toBe(200);

@@ -4,7 +4,7 @@ import type { StoredItem, StoredList } from '#shared/kubernetes/storage';
 import { notFound } from '../errors/api-errors.ts';
 import { ExpiredContinue } from '../errors/status.ts';
 import { decodeContinue, encodeContinue, notIssued } from '../registry/continue-token.ts';
-import { indexOf, isSelected } from '../registry/item-summary.ts';
+import { indexerOf, isSelected } from '../registry/item-summary.ts';
 import { objectKey, rangeOf } from '../registry/keys.ts';
 import { type Selection, selection } from '../registry/selectors.ts';
 import { itemSlices } from '../registry/stored-object.ts';
@@ -14,12 +14,12 @@ import { type ListMeta, respondList } from '../response/list-response.ts';
 import { respondItem } from '../response/respond.ts';
 import { type ListOptions, listOptions, revisionOf } from './query-options.ts';
 
-/** GET of one object. */
+/** Serves GET of one object. */
 export async function getObject(request: ResourceRequest): Promise<Response> {
   return respondItem(request, await readItem(request));
 }
 
-/** The object that a request names. Rejects with NotFound. */
+/** Returns the object in the URL. Rejects with NotFound. */
 export async function readItem(request: ResourceRequest): Promise<StoredItem> {
   const { definition, server, info } = request;
   const signal = deadline(request);
@@ -31,7 +31,7 @@ export async function readItem(request: ResourceRequest): Promise<StoredItem> {
   return item;
 }
 
-/** Waits up to 3 s until the store is at revision `wanted`; then rejects with Timeout and the cause that clients look for. */
+/** Waits up to 3 s for revision `wanted`. Rejects with Timeout and cause ResourceVersionTooLarge, which clients check. */
 export async function waitForRevision(request: ResourceRequest, wanted: number): Promise<void> {
   const until = Date.now() + 3000;
   let current = await request.server.store.revision();
@@ -46,11 +46,11 @@ export async function waitForRevision(request: ResourceRequest, wanted: number):
   });
 }
 
-/** A list request, resolved before the first item is read. */
+/** The parameters of a list, resolved before the first read. */
 interface ListPlan {
   prefix: string;
-  /** The keys to read begin with this: the prefix or more. */
-  within: string;
+  /** Reads only keys with this prefix: `prefix`, or the key of a single object. */
+  readPrefix: string;
   selected: Selection;
   limit: number;
   revision: number | undefined;
@@ -59,13 +59,13 @@ interface ListPlan {
   start: string | undefined;
 }
 
-/** GET of a collection. */
+/** Serves GET of a collection. */
 export async function listObjects(request: ResourceRequest): Promise<Response> {
   const { items, metadata } = await findObjects(request);
   return respondList(request, items, metadata);
 }
 
-/** The objects that the query of a request to a collection asks for, or a page of them. */
+/** Returns the objects that the query selects, or one page of them. */
 export async function findObjects(
   request: ResourceRequest,
 ): Promise<{ items: StoredItem[]; metadata: ListMeta }> {
@@ -75,7 +75,7 @@ export async function findObjects(
   return { items, metadata: listMeta(plan, list, items) };
 }
 
-/** Throws TooManyRequests for a request that reads a whole collection while the cache is being loaded. */
+/** Throws TooManyRequests for an unlimited list or watch while the watch cache initializes. */
 export function refuseWhileLoading({ server }: ResourceRequest, { limit }: ListOptions): void {
   if (server.store.synced || limit > 0) return;
   const details = { retryAfterSeconds: 1 };
@@ -89,7 +89,13 @@ async function planList(request: ResourceRequest, options: ListOptions): Promise
   refuseWhileLoading(request, options);
   const selected = selection(definition, options.labelSelector, options.fieldSelector);
   const { prefix, key } = rangeOf(definition, request.namespace, selected);
-  const plan: ListPlan = { prefix, within: key ?? prefix, selected, limit: options.limit, ...unspecified };
+  const plan: ListPlan = {
+    prefix,
+    readPrefix: key ?? prefix,
+    selected,
+    limit: options.limit,
+    ...unspecified,
+  };
   const wanted = options.resourceVersion;
   plan.atLeast = wanted;
   if (wanted === 0) plan.limit = 0;
@@ -106,19 +112,21 @@ async function planList(request: ResourceRequest, options: ListOptions): Promise
   return plan;
 }
 
-/** The items of a plan, all at one revision. With a selector these are all items, not a page. */
+/** Returns the items of a plan at one revision: a page, or with a selector all items. */
 async function readList(request: ResourceRequest, plan: ListPlan): Promise<StoredList> {
-  const { words } = plan.selected;
+  const { indexValues } = plan.selected;
   const options = {
     limit: plan.selected.everything ? plan.limit : 0,
     signal: deadline(request),
     ...(plan.start !== undefined && { start: plan.start }),
     ...(plan.revision !== undefined && { revision: plan.revision }),
     ...(plan.atLeast !== undefined && { atLeast: plan.atLeast }),
-    ...(words !== undefined && { finding: { by: indexOf(request.definition), words } }),
+    ...(indexValues !== undefined && {
+      lookup: { indexer: indexerOf(request.definition), values: indexValues },
+    }),
   };
   try {
-    return await request.server.store.list(plan.within, options);
+    return await request.server.store.list(plan.readPrefix, options);
   } catch (caught) {
     if (plan.start === undefined || !ArcError.is(caught, 'Expired')) throw caught;
     const message =
@@ -127,7 +135,7 @@ async function readList(request: ResourceRequest, plan: ListPlan): Promise<Store
   }
 }
 
-/** Filters items until the page is full, and lets other requests run in between. */
+/** Filters items until the page is full; yields to the event loop between slices. */
 async function selectPage(
   { definition }: ResourceRequest,
   { selected, limit }: ListPlan,
@@ -145,7 +153,7 @@ async function selectPage(
   return chosen;
 }
 
-/** The ListMeta of a page, with a continue token where the list goes on. */
+/** Returns the ListMeta of a page, with a continue token if more items follow. */
 function listMeta(
   { prefix, selected, limit }: ListPlan,
   list: StoredList,

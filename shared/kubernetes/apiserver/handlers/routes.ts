@@ -34,7 +34,7 @@ const objectHandlers: Readonly<Record<string, Handler>> = {
 
 const { delete: _delete, ...statusHandlers } = objectHandlers;
 
-/** Calls the handler of an authorized request to a resource; undefined where no kind serves the path. */
+/** Calls the handler of an authorized request to a resource; undefined if no kind serves the path. */
 export async function handleResource(
   request: ApiRequest,
   info: ResourceRequestInfo,
@@ -50,9 +50,10 @@ export async function handleResource(
     if (definition.virtual || name === '') return undefined;
     throw notFound(definition, name);
   }
-  // Namespaced objects are created in one namespace, and deleted in one namespace at a time.
-  const everywhere = definition.scope === 'Namespaced' && info.namespace === '' && !definition.virtual;
-  if (everywhere && (verb === 'create' || verb === 'deletecollection')) return undefined;
+  // create and deletecollection of namespaced kinds require a namespace.
+  const isAcrossNamespaces =
+    definition.scope === 'Namespaced' && info.namespace === '' && !definition.virtual;
+  if (isAcrossNamespaces && (verb === 'create' || verb === 'deletecollection')) return undefined;
   if (name === '' && !definition.virtual && (verb === 'update' || verb === 'patch'))
     throw badRequest('name must be provided');
   const handler = Object.hasOwn(handlers, verb) ? handlers[verb] : undefined;
@@ -63,9 +64,9 @@ export async function handleResource(
   const format = negotiate(headers.get('accept'), headers.get('user-agent'), { stream: verb === 'watch' });
   const namespace = definition.scope === 'Namespaced' ? info.namespace : '';
   if (requestKindOf(verb) === 'mutating') {
-    // The slot comes after the body, so that a client that sends slowly holds nothing that others need.
+    // Read the body first, so that a slow client does not occupy a slot.
     await readBody(request);
-    await request.use?.takeSlot();
+    await request.fairUse?.takeSlot();
   }
   return handler(Object.assign(request, { info, user, definition, namespace, format }));
 }

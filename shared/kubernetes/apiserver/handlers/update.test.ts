@@ -146,7 +146,7 @@ describe('update', () => {
     expect(Object.keys(second.body.metadata)).not.toContain('annotations');
   });
 
-  it('loses no patch when several run at once', async () => {
+  it('loses no concurrent patch', async () => {
     await call('POST', widgets, widget('busy', {}));
     const patches = Array.from({ length: 20 }, (_, index) =>
       call('PATCH', `${widgets}/busy`, { metadata: { labels: { [`l${index}`]: 'x' } } }, mergeType),

@@ -5,7 +5,7 @@ import type { KubeObject } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/served-kinds.ts';
 import { applyPatch, isApply, type Patch, patchType, readPatch } from '../patch/patch.ts';
 import { objectKey } from '../registry/keys.ts';
-import { betweenSteps, type ResourceRequest } from '../request/api-request.ts';
+import { type ResourceRequest, yieldIfLarge } from '../request/api-request.ts';
 import { respondWritten } from '../response/respond.ts';
 import { checkFields } from '../validation/structural.ts';
 import { applyObject } from './apply-object.ts';
@@ -14,7 +14,7 @@ import { acceptObject, enforceFieldValidation, readObject } from './object-input
 import { checkManager, isDryRun } from './query-options.ts';
 import { writeObject } from './write-object.ts';
 
-/** PUT of an object or of its status. */
+/** Serves PUT of an object or its status. */
 export async function replaceObject(request: ResourceRequest): Promise<Response> {
   const { definition, info } = request;
   const dryRun = isDryRun(request.query, 'UpdateOptions');
@@ -37,7 +37,7 @@ export async function replaceObject(request: ResourceRequest): Promise<Response>
   return respondWritten(request, written);
 }
 
-/** Custom resources require a resourceVersion, the core kinds do not. */
+/** The error of an update without resourceVersion, which custom resources require and core kinds do not. */
 function revisionRequired(request: ResourceRequest) {
   const message = 'Invalid value: 0: must be specified for an update';
   const field = 'metadata.resourceVersion';
@@ -45,7 +45,7 @@ function revisionRequired(request: ResourceRequest) {
   return invalidOf(plural, group, request.info.name, [{ reason: 'FieldValueInvalid', message, field }]);
 }
 
-/** PATCH of an object or of its status. A resourceVersion in the result is a precondition; without one, conflicts are retried. */
+/** Serves PATCH of an object or its status. A resourceVersion in the patch is a precondition; otherwise conflicts are retried. */
 export async function patchObject(request: ResourceRequest): Promise<Response> {
   const { definition, info } = request;
   const type = patchType(request.raw, definition);
@@ -68,23 +68,23 @@ export async function patchObject(request: ResourceRequest): Promise<Response> {
 
 async function patched(request: ResourceRequest, patch: Patch, old: KubeObject): Promise<KubeObject> {
   const value = await applyPatch(patch, old, request.definition);
-  await betweenSteps(request);
+  await yieldIfLarge(request);
   return acceptPatched(request, value, () =>
     acceptObject(request, { value, duplicates: patch.duplicates }, old),
   );
 }
 
 /**
- * What a merge patch makes of an object that changes its status, guarded by a resourceVersion or not, and names nothing else: most writes
- * are this one, and need not look at what they leave alone. Undefined for every other patch.
+ * Fast path for merge patches of status only, with or without a resourceVersion, which are most writes: it skips checks of unchanged
+ * fields. Returns undefined for every other patch.
  */
 function statusPatched(request: ResourceRequest, patch: Patch, old: KubeObject): KubeObject | undefined {
   if (patch.type !== 'merge' || request.info.subresource !== 'status') return undefined;
   const { metadata = {}, status: change, ...others } = patch.changes;
   if (!isRecord(metadata) || change === undefined || Object.keys(others).length > 0) return undefined;
   const { resourceVersion = old.metadata.resourceVersion, ...more } = metadata;
-  const isGuard = typeof resourceVersion === 'string' && /^[1-9]/.test(resourceVersion);
-  if (!isGuard || Object.keys(more).length > 0) return undefined;
+  const isPrecondition = typeof resourceVersion === 'string' && /^[1-9]/.test(resourceVersion);
+  if (!isPrecondition || Object.keys(more).length > 0) return undefined;
   const status = change === null ? undefined : applyMergePatch(old.status, change);
   const { pruned, unknown } = checkFields(request.definition, { status });
   const object = { ...old, metadata: { ...old.metadata, resourceVersion }, status: pruned.status };
@@ -95,8 +95,8 @@ function statusPatched(request: ResourceRequest, patch: Patch, old: KubeObject):
 }
 
 /**
- * As acceptObject, for the result of a patch. A result that is not an object of the kind is an error of the patch: 422 about
- * `patch`, where a body would cause a 400. The message does not repeat the result, which may be long or secret.
+ * Runs `accept` on the result of a patch. A result that cannot be decoded is an invalid patch (422 for field `patch`), while an
+ * invalid body is a 400. The message omits the result, which may be long or secret.
  */
 function acceptPatched(request: ResourceRequest, value: unknown, accept: () => KubeObject): KubeObject {
   checkRevision(request, value);
@@ -104,9 +104,9 @@ function acceptPatched(request: ResourceRequest, value: unknown, accept: () => K
   try {
     return accept();
   } catch (caught) {
-    const why = decodingError(caught);
-    if (why === undefined) throw caught;
-    const message = `Invalid value: "{…}": ${why}`;
+    const reason = decodingError(caught);
+    if (reason === undefined) throw caught;
+    const message = `Invalid value: "{…}": ${reason}`;
     throw invalidOf('', '', '', [{ reason: 'FieldValueInvalid', message, field: 'patch' }]);
   }
 }
@@ -117,7 +117,7 @@ function decodingError(caught: unknown): string | undefined {
   return decoding ?? (caught.message.startsWith("Object 'Kind'") ? caught.message : undefined);
 }
 
-/** A patch that removes the resourceVersion asks for an unconditional update, which custom resources do not allow. */
+/** Rejects a patch that removes the resourceVersion: custom resources do not allow unconditional updates. */
 function checkRevision(request: ResourceRequest, value: unknown): void {
   const metadata = isRecord(value) && isRecord(value.metadata) ? value.metadata : {};
   if (request.definition.group === '' || metadata.name !== request.info.name) return;

@@ -63,7 +63,7 @@ describe('watch', () => {
     );
   });
 
-  it('makes no more of the current objects ahead than its reader takes', async () => {
+  it('encodes initial events only as fast as the client reads', async () => {
     const note = 'x'.repeat(150_000);
     for (let at = 0; at < 8; at += 1)
       await server.call(
@@ -81,7 +81,7 @@ describe('watch', () => {
     for (let at = 0; at < 8; at += 1) await server.call('DELETE', `${widgets}/large-${at}`);
   });
 
-  it('is not kept for a HEAD, whose answer has no body', async () => {
+  it('does not keep a watch open for HEAD, whose response has no body', async () => {
     const watches = vi.spyOn(server.store, 'watch');
     const response = await server.fetch(`${widgets}?watch=true`, { method: 'HEAD' });
     expect([response.status, response.body]).toEqual([200, null]);
@@ -100,7 +100,7 @@ describe('watch', () => {
     expect(await watched.next()).toEqual({ type: 'ADDED', object: two });
   });
 
-  it('turns changes of a selected field into ADDED and DELETED', async () => {
+  it('sends ADDED and DELETED when an object enters and leaves the field selector', async () => {
     const from = await revision();
     const watched = await watch(`resourceVersion=${from}&fieldSelector=spec.color%3Dgreen`);
     const made = await make('turn', 'red');
@@ -114,7 +114,7 @@ describe('watch', () => {
     expect(gone?.object.metadata.resourceVersion).toBe(left.body.metadata.resourceVersion);
   });
 
-  it('does not send objects whose names begin with the selected one', async () => {
+  it('does not send objects whose names have the selected name as a prefix', async () => {
     const from = await revision();
     const watched = await watch(`resourceVersion=${from}&fieldSelector=metadata.name%3Dab`);
     await make('abc');
@@ -154,7 +154,7 @@ describe('watch', () => {
     );
   });
 
-  it('answers a WatchList of a revision still to come with an ERROR event, a list with 504', async () => {
+  it('responds to a WatchList at a future revision with an ERROR event, to a list with 504', async () => {
     const future = Number(await revision()) + 1_000;
     const query = `resourceVersion=${future}&resourceVersionMatch=NotOlderThan`;
     const [watched, listed] = await Promise.all([
@@ -174,7 +174,7 @@ describe('watch', () => {
     expect(listed.status).toBe(504);
   });
 
-  it('sends no bookmark of a revision that it has not seen', async () => {
+  it('sends no bookmark for a revision that the store has not reached', async () => {
     const from = Number(await revision());
     const query = 'allowWatchBookmarks=true&timeoutSeconds=1';
     const future = await watch(`resourceVersion=${from + 1_000}&${query}`);
@@ -199,7 +199,7 @@ describe('watch', () => {
     expect(await watched.next()).toBeUndefined();
   });
 
-  it('describes the columns of a Table in its first event only', async () => {
+  it('sends column definitions only in the first event of a Table', async () => {
     const from = await revision();
     const watched = await watch(`resourceVersion=${from}`, 'application/json;as=Table;v=v1;g=meta.k8s.io');
     await make('table1');

@@ -21,9 +21,9 @@ import { LineStream, nextFlush } from '../watch/line-stream.ts';
 import { type ListOptions, listOptions } from './query-options.ts';
 import { refuseWhileLoading, waitForRevision } from './read.ts';
 
-const bookmarkEvery = 60_000;
+const bookmarkIntervalMs = 60_000;
 
-/** One running watch. */
+/** A running watch. */
 interface WatchSession {
   request: ResourceRequest;
   options: ListOptions;
@@ -31,19 +31,19 @@ interface WatchSession {
   selected: Selection;
   form: EventFormat;
   out: LineStream;
-  /** Aborted when the client leaves or does not read, the time is up or the server closes. */
+  /** Aborted when the client leaves or stalls, on timeout, or when the server shuts down. */
   stop: AbortController;
-  /** All events up to here are sent. */
+  /** All events up to this revision are sent. */
   revision: number;
-  /** False while the store may still have to come to `revision`: a bookmark of it would promise what nobody has seen. */
+  /** False while the store may be behind `revision`, which a bookmark must not confirm yet. */
   reached: boolean;
-  /** True until the first event of a Table watch, which describes the columns. */
+  /** True until the first event of a Table watch, which includes the column definitions. */
   columnsDue: boolean;
-  /** True once the initial list is sent: before, `revision` must not be sent in a bookmark. */
+  /** True once the initial events are sent. Until then, no bookmark may be sent. */
   live: boolean;
 }
 
-/** GET with watch=true: 200 at once, then one JSON document per line until the time is up. */
+/** Serves GET with watch=true: responds 200 immediately, then streams one JSON document per line until the timeout. */
 export async function watchObjects(request: ResourceRequest): Promise<Response> {
   const options = listOptions(request.query, true);
   const { definition, server } = request;
@@ -51,7 +51,7 @@ export async function watchObjects(request: ResourceRequest): Promise<Response> 
   const selected = selection(definition, options.labelSelector, options.fieldSelector);
   const form = { as: request.format.as, includeObject: includeObjectOf(request.query) };
   const requested = options.resourceVersion ?? 0;
-  // Without an initial state a watch begins at the newest revision, otherwise at that of the list.
+  // Without initial events the watch begins at the newest revision, otherwise at the revision of the list.
   const isFromNow = requested === 0 && options.sendInitialEvents === false;
   const stop = new AbortController();
   const session: WatchSession = {
@@ -77,7 +77,7 @@ async function run(session: WatchSession): Promise<void> {
   const end = () => stop.abort();
   const timer = setTimeout(end, Math.min(seconds, 86_400) * 1000);
   const failed = (caught: unknown) => request.server.log('a bookmark could not be sent', caught);
-  const bookmarks = setInterval(() => bookmark(session, false).catch(failed), bookmarkEvery);
+  const bookmarks = setInterval(() => bookmark(session, false).catch(failed), bookmarkIntervalMs);
   let spread: NodeJS.Timeout | undefined;
   const close = () => {
     spread = setTimeout(end, Math.random() * request.server.spreadMs());
@@ -112,7 +112,7 @@ async function sendEvents(session: WatchSession): Promise<void> {
   const after = session.revision;
   const { prefix, key } = range;
   for await (const batch of request.server.store.watch(key ?? prefix, { after, signal: stop.signal })) {
-    // A watch may begin at a future revision, and other keys may begin with the key of one object.
+    // A watch may begin at a future revision, and the key of one object may be a prefix of other keys.
     const events = batch.events.filter(
       (event) => event.revision > after && (key === undefined || event.key === key),
     );
@@ -123,8 +123,8 @@ async function sendEvents(session: WatchSession): Promise<void> {
     session.reached ||= progress(batch) >= after;
     session.revision = Math.max(session.revision, progress(batch));
     await out.drained();
-    // A reader in this process takes them without encryption or a socket: to wait for more would save nothing.
-    if (events.length > 0 && request.endsByItself) await nextFlush();
+    // Batching saves TLS and socket writes; an in-process reader has neither.
+    if (events.length > 0 && request.hasSocket) await nextFlush();
     if (stop.signal.aborted) return;
   }
 }
@@ -138,14 +138,14 @@ async function sendInitial(session: WatchSession): Promise<void> {
   const { definition, server } = request;
   const atLeast = options.resourceVersion;
   const { signal } = stop;
-  // As in kube-apiserver the answer is 200, and an ERROR event in it says that the revision did not come: after an HTTP 504 clients ask
-  // ten times more before they list anew.
+  // Like kube-apiserver, responds 200 and sends an ERROR event if the revision is not reached in time: after an HTTP 504, clients retry ten
+  // times before they relist.
   if (atLeast) await waitForRevision(request, atLeast);
   const { items, revision } = await server.store.list(range.key ?? range.prefix, {
     signal,
     ...(atLeast !== undefined && { atLeast }),
   });
-  // Hundreds of watches may wait for their readers at a time: none keeps more than a slice.
+  // Hundreds of watches may wait for slow readers: each buffers at most one slice.
   for (const slice of itemSlices(items)) {
     const chosen = slice.filter((item) => isSelected(definition, selected, item));
     write(
@@ -160,7 +160,7 @@ async function sendInitial(session: WatchSession): Promise<void> {
   session.reached = true;
 }
 
-/** Writes events as one chunk. A single line is not copied: other watches share it. */
+/** Writes events as one chunk. A single line is not copied, because other watches share it. */
 function write(session: WatchSession, events: readonly WatchEvent[]): void {
   const lines = events.map((seen) => lineOf(session, seen));
   const [first, ...more] = lines;
@@ -170,9 +170,9 @@ function write(session: WatchSession, events: readonly WatchEvent[]): void {
 function lineOf(session: WatchSession, seen: WatchEvent): Uint8Array {
   const { definition, server } = session.request;
   const form = { ...session.form, now: server.now() };
-  // The initial list is not shared with other watches.
-  const isOwn = session.columnsDue || !session.live;
-  const line = isOwn
+  // Initial events are not shared with other watches.
+  const isUnshared = session.columnsDue || !session.live;
+  const line = isUnshared
     ? newLine(definition, seen, form, session.columnsDue)
     : eventLine(definition, seen, form);
   session.columnsDue = false;

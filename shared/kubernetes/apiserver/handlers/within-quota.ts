@@ -5,15 +5,15 @@ import { decodeObject } from '../registry/stored-object.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { deadline } from '../request/api-request.ts';
 
-/** A write to the store, or what stands for it in a dry run. */
+/** A write to the store, or its substitute in a dry run. */
 interface Put<Result extends WriteResult | undefined> {
   run: () => Promise<Result>;
   dryRun: boolean;
 }
 
 /**
- * Runs `put`, which stores a new object, if its namespace may hold it (else Forbidden), and may write as much at present (else
- * TooManyRequests).
+ * Runs `put`, which stores a new object, within the quota of its namespace. Rejects with Forbidden above the quota, with
+ * TooManyRequests above the write rate.
  */
 export function createWithinQuota<Result extends WriteResult | undefined>(
   request: ResourceRequest,
@@ -28,8 +28,8 @@ export function createWithinQuota<Result extends WriteResult | undefined>(
 }
 
 /**
- * The same for a changed object. Status is not limited, nor are the programs that keep the objects. Actions and updates that make nothing
- * larger that a user wrote are limited in what they write, and not in what is held.
+ * Runs `put`, which stores a changed object, within the quota. Updates of status and of exempt users are unlimited. Actions and updates
+ * that do not grow user content are subject to the write rate only.
  */
 export async function updateWithinQuota<Result extends WriteResult | undefined>(
   request: ResourceRequest,
@@ -66,7 +66,7 @@ function within<Result extends WriteResult | undefined>(
   return quota.run({ definition, namespace, ...write, signal: () => deadline(request) }, run);
 }
 
-/** A request writes one object: a conflict that makes it write again costs at most what the object has grown by. */
+/** Charges the write rate. A retry after a conflict charges only the bytes by which the object has grown since the first attempt. */
 function charged<Result extends WriteResult | undefined>(
   request: ResourceRequest,
   quota: Quota,
@@ -74,19 +74,19 @@ function charged<Result extends WriteResult | undefined>(
   { run, dryRun }: Put<Result>,
 ): () => Promise<Result> {
   return async () => {
-    const due = value.byteLength - request.chargedBytes;
-    if (!dryRun && due > 0) {
-      quota.charge(request.namespace, due);
-      request.chargedBytes += due;
+    const uncharged = value.byteLength - request.chargedBytes;
+    if (!dryRun && uncharged > 0) {
+      quota.charge(request.namespace, uncharged);
+      request.chargedBytes += uncharged;
     }
     return run();
   };
 }
 
-/** Bytes of managedFields that an object may have beside what its namespace may hold: a first edit by another client adds an entry. */
+/** Bytes of managedFields exempt from the quota: the first edit by another client adds an entry. */
 const freeManagedFields = 4 * 1024;
 
-/** False where only the server's own records grow, managedFields and the generation. */
+/** Tells whether more than the server's bookkeeping (managedFields, generation) grows. */
 function contentGrows(old: StoredItem, next: StoredItem): boolean {
   const [before, after] = [measure(old), measure(next)];
   return (

@@ -62,7 +62,7 @@ describe('a write that begins with the cached object', () => {
     expect(body.metadata.labels).toEqual({ one: '1', two: '2' });
   });
 
-  it('writes a change that is only one to the newest state', async () => {
+  it('writes a change that has an effect only on the newest state', async () => {
     await create('a');
     await remember('a');
     await patch('a', { spec: { size: 2 } });
@@ -80,7 +80,7 @@ describe('a write that begins with the cached object', () => {
     expect((await patch('a', { metadata: { resourceVersion: '1' }, spec: { size: 4 } })).status).toBe(409);
   });
 
-  it('finds an object that is not cached yet, and not one that was deleted but is still cached', async () => {
+  it('finds an object that is not cached yet, but not a deleted object that is still cached', async () => {
     await remember('a');
     await create('a');
     expect((await patch('a', { spec: { size: 2 } })).status).toBe(200);

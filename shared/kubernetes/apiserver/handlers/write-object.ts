@@ -7,17 +7,17 @@ import { sameOwners } from '../fieldmanager/managed-fields.ts';
 import type { KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { objectKey } from '../registry/keys.ts';
 import { decodeObject, encodeObject } from '../registry/stored-object.ts';
-import { betweenSteps, deadline, type ResourceRequest } from '../request/api-request.ts';
+import { deadline, type ResourceRequest, yieldIfLarge } from '../request/api-request.ts';
 import type { Written } from '../response/respond.ts';
 import { checkSize } from '../validation/object-size.ts';
 import { admitWrite } from './admit-write.ts';
 import { type ManagedFieldsOf, withManagedFields } from './field-manager.ts';
 import { updateWithinQuota } from './within-quota.ts';
 
-/** Conflicts after which a write gives up: another client rewrites the object continuously. */
+/** Attempts before a write gives up on conflicts: another client rewrites the object continuously. */
 export const writeAttempts = 64;
 
-/** The change that a request makes to the object it finds. */
+/** The object that a request wants to store, before admission. */
 export interface Change {
   object: KubeObject;
   managedFieldsOf: ManagedFieldsOf;
@@ -26,13 +26,13 @@ export interface Change {
 export interface WriteOptions {
   dryRun: boolean;
   change: (old: KubeObject) => Change | Promise<Change>;
-  /** Creates the object where there is none; undefined: it was created meanwhile. Without this function: NotFound. */
-  absent?: () => Promise<Written | undefined>;
+  /** Creates a missing object; returns undefined if another client has created it. Default: NotFound. */
+  createIfAbsent?: () => Promise<Written | undefined>;
 }
 
 /**
- * Reads, changes and writes, again after each conflict. A change without effect is not written. As in kube-apiserver the first
- * attempt uses the cached object: if that is old the write conflicts, and any other outcome is checked against the store.
+ * Reads, changes and writes an object, and retries conflicts. Skips the write of an unchanged object. Like kube-apiserver, starts from the
+ * cached object: a stale object makes the write conflict, and every outcome without a write is verified against the store.
  */
 export async function writeObject(request: ResourceRequest, options: WriteOptions): Promise<Written> {
   const { definition, server, info } = request;
@@ -46,7 +46,7 @@ export async function writeObject(request: ResourceRequest, options: WriteOption
   let newest: StoredItem | undefined;
   if ('failure' in next || next.same || options.dryRun) {
     newest = (await server.store.get(key, { signal })).item;
-    if (newest?.revision === cached.revision) return settled(next);
+    if (newest?.revision === cached.revision) return resultOf(next);
   } else {
     const written = await commitCached(request, cached, next);
     if (written.done) return { item: written.item };
@@ -67,14 +67,14 @@ async function writeNewest(
   for (let attempt = 0; attempt < writeAttempts; attempt++) {
     request.warnings.length = warned;
     if (!item) {
-      if (!options.absent) throw notFound(definition, info.name);
-      const created = await options.absent();
+      if (!options.createIfAbsent) throw notFound(definition, info.name);
+      const created = await options.createIfAbsent();
       if (created) return created;
       ({ item } = await server.store.get(objectKey(definition, request.namespace, info.name)));
       continue;
     }
     const next = await nextState(request, item, options);
-    if (options.dryRun || next.same) return settled(next);
+    if (options.dryRun || next.same) return resultOf(next);
     const written = await commit(request, item, next);
     if (written.done) return { item: written.item };
     item = written.current;
@@ -90,7 +90,7 @@ export function contended(name: string): ArcError {
 
 type Outcome = NextState | { failure: unknown };
 
-function settled(outcome: Outcome): Written {
+function resultOf(outcome: Outcome): Written {
   if ('failure' in outcome) throw outcome.failure;
   return { item: outcome.item };
 }
@@ -99,7 +99,7 @@ interface NextState {
   metadata: ObjectMeta;
   /** The item to store, still at the old revision. */
   item: StoredItem;
-  /** At most times in managedFields would change: `item` is the old one. */
+  /** Nothing changes except possibly timestamps in managedFields; `item` is the old item. */
   same: boolean;
 }
 
@@ -111,20 +111,20 @@ async function nextState(
   const { definition } = request;
   request.objectBytes = item.value.byteLength;
   const old = decodeObject(item);
-  await betweenSteps(request);
+  await yieldIfLarge(request);
   const { object: wanted, managedFieldsOf } = await change(old);
-  await betweenSteps(request);
+  await yieldIfLarge(request);
   const admitted = await admitWrite(request, merged(request, wanted, old), old, (next) =>
     withManagedFields(next, managedFieldsOf(submitted(request, wanted, next))),
   );
-  await betweenSteps(request);
+  await yieldIfLarge(request);
   const metadata = withGeneration(request, admitted, old);
   const next = { ...item, value: encodeObject(definition, { ...admitted, metadata }) };
   const same =
     metadata.generation === old.metadata.generation &&
     (Buffer.compare(next.value, item.value) === 0 || isSame({ ...admitted, metadata }, old));
   if (same) return { metadata, item, same };
-  await betweenSteps(request);
+  await yieldIfLarge(request);
   checkSize(
     definition,
     { object: { ...admitted, metadata }, value: next.value },
@@ -134,7 +134,7 @@ async function nextState(
   return { metadata, item: next, same };
 }
 
-/** What a write changes is compared first. A field that holds undefined is not stored, so it counts as absent. */
+/** Compares status first, which writes change most often. A field that is undefined is not stored and counts as absent. */
 function isSame(object: KubeObject, old: KubeObject): boolean {
   const { metadata, status, ...rest } = object;
   const { metadata: oldMetadata, status: oldStatus, ...oldRest } = old;
@@ -146,7 +146,7 @@ function isSame(object: KubeObject, old: KubeObject): boolean {
 
 type Commit = { done: true; item: StoredItem } | { done: false; current: StoredItem | undefined };
 
-/** As `commit`. What a quota refuses of an old state is a conflict: the newest may be as large as the object that is written. */
+/** Like `commit`, but treats an exceeded quota as a conflict if `cached` is stale: the growth was computed from the stale size. */
 async function commitCached(request: ResourceRequest, cached: StoredItem, next: NextState): Promise<Commit> {
   try {
     return await commit(request, cached, next);
@@ -158,7 +158,7 @@ async function commitCached(request: ResourceRequest, cached: StoredItem, next: 
   }
 }
 
-/** Stores the object, or removes it with the update that takes away its last finalizer. */
+/** Stores the object, or removes it if the update removes the last finalizer of a deleted object. */
 async function commit(request: ResourceRequest, item: StoredItem, next: NextState): Promise<Commit> {
   const { server } = request;
   const { deletionTimestamp, finalizers } = next.metadata;
@@ -173,7 +173,7 @@ async function commit(request: ResourceRequest, item: StoredItem, next: NextStat
   return { done: true, item: { ...next.item, revision: released ? item.revision : result.revision } };
 }
 
-/** The part of `given` that this endpoint may write, the rest from `old`; without managedFields. */
+/** Returns `old` with the fields of `given` that this endpoint may write, without managedFields. */
 function merged(request: ResourceRequest, given: KubeObject, old: KubeObject): KubeObject {
   const { definition, info } = request;
   if (info.subresource === 'status') {
@@ -199,8 +199,8 @@ function merged(request: ResourceRequest, given: KubeObject, old: KubeObject): K
 }
 
 /**
- * The object from which managedFields are computed. On /status it has the metadata that was sent, though none of it is stored:
- * kube-apiserver does so for custom resources, and a manager that sends back a whole object changes nothing by it.
+ * Returns the object from which managedFields are computed. For /status this includes the submitted metadata, although it is not stored, as
+ * in kube-apiserver for custom resources: a manager that sends back a whole object does not lose its fields.
  */
 function submitted(request: ResourceRequest, wanted: KubeObject, next: KubeObject): KubeObject {
   if (request.info.subresource !== 'status') return next;
@@ -218,12 +218,12 @@ const serverFields = [
   'generateName',
 ];
 
-/** A server-owned field that the client omits keeps its value. */
+/** Keeps the value of a server-owned field that the client omits. */
 function inherit(metadata: ObjectMeta, old: ObjectMeta, field: string): void {
   if (metadata[field] === undefined && old[field] !== undefined) metadata[field] = old[field];
 }
 
-/** generation counts changes outside metadata and, with a status subresource, outside status. */
+/** Increments generation on changes outside metadata and, with a status subresource, outside status. */
 function withGeneration(request: ResourceRequest, object: KubeObject, old: KubeObject): ObjectMeta {
   const generation = old.metadata.generation ?? 1;
   const same = isDeepStrictEqual(contentOf(request, object), contentOf(request, old));

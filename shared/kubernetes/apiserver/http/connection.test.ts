@@ -15,5 +15,5 @@ describe('parsedBodyType', () => {
     ['application/json; =utf-8', 'application/json; =utf-8'],
     ['application/json;; charset=utf-8', 'application/json;; charset=utf-8'],
     ['application/json, application/yaml', 'application/json, application/yaml'],
-  ])('of %s is %s, as Go reads it', (header, type) => expect(typeOf(header)).toBe(type));
+  ])('of %s is %s, as in Go', (header, type) => expect(typeOf(header)).toBe(type));
 });

@@ -3,27 +3,27 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** The connection of a request: what `Request` does not carry. */
+/** The connection of a request, with details that `Request` lacks. */
 export interface Connection {
   /**
-   * Header values as they were sent, under lower-case names. `Request` joins repeated headers with commas, which values (group
-   * names, extra values) may contain.
+   * Header values by lower-case name, one entry per header line. `Request` joins repeated headers with commas, which group names and
+   * extra values may contain.
    */
   readonly headers: ReadonlyMap<string, readonly string[]>;
-  /** The client's certificate: the handshake proved its key, its issuer is not verified. Undefined without one. */
+  /** The client certificate, if any. The handshake proved possession of its key; its issuer is not verified. */
   readonly certificate: X509Certificate | undefined;
   /** The peer's IP address. */
   readonly address: string;
   readonly socket: Socket;
-  /** True once a user was authenticated over this connection. */
+  /** True once a request over this connection was authenticated. */
   readonly isAuthenticated: boolean;
   markAuthenticated(): void;
-  /** True once a front proxy has sent a request over this connection: it carries requests of many users. */
+  /** True once a front proxy has sent a request over this connection, which then carries requests of many users. */
   readonly isProxy: boolean;
   markProxy(): void;
 }
 
-/** The connection from the environment that @hono/node-server gives to its handlers; undefined in any other. */
+/** Returns the connection from the environment that @hono/node-server passes to handlers; undefined for any other environment. */
 export function connectionOf(env: unknown): Connection | undefined {
   const incoming = (env as { incoming?: IncomingMessage } | undefined)?.incoming;
   if (incoming?.socket === undefined) return undefined;
@@ -57,7 +57,7 @@ export function isAuthenticated(socket: Socket): boolean {
   return authenticatedSockets.has(socket);
 }
 
-/** As IncomingMessage.headersDistinct, in a Map: a header may be named `__proto__`. */
+/** Like IncomingMessage.headersDistinct, but as a Map, because a header may be named `__proto__`. */
 function distinct(raw: readonly string[]): Map<string, string[]> {
   const headers = new Map<string, string[]>();
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -70,26 +70,26 @@ function distinct(raw: readonly string[]): Map<string, string[]> {
   return headers;
 }
 
-/** Null: the client has none. Renegotiation is off, so the certificate of a connection never changes. */
+/** Null: no client certificate. Renegotiation is off, so the certificate of a connection never changes. */
 const certificates = new WeakMap<Socket, X509Certificate | null>();
 
 /**
- * `socket.authorized` is not used: it is true for a TLS 1.3 client that resumes a session without a certificate, and it does not
- * show which of several authorities issued the certificate.
+ * Does not use `socket.authorized`, which is true for a TLS 1.3 client that resumes a session without a certificate and does not tell which
+ * of several authorities issued the certificate.
  */
 function certificateOf(socket: Socket): X509Certificate | undefined {
   const known = certificates.get(socket);
   if (known !== undefined) return known ?? undefined;
   if (!(socket instanceof TLSSocket)) return undefined;
   const certificate = socket.getPeerX509Certificate();
-  const isThere = certificate !== undefined && certificate.raw.length > 0;
-  certificates.set(socket, isThere ? certificate : null);
-  return isThere ? certificate : undefined;
+  const isPresent = certificate !== undefined && certificate.raw.length > 0;
+  certificates.set(socket, isPresent ? certificate : null);
+  return isPresent ? certificate : undefined;
 }
 
 /**
- * Every value of a header (lower-case name) in order. Header bytes reach JavaScript as Latin-1; names of users and groups
- * are UTF-8.
+ * Returns every value of a header (lower-case name) in order, decoded as UTF-8: names of users and groups are UTF-8, and Node decodes
+ * headers as Latin-1.
  */
 export function headerValues(
   request: IncomingRequest,
@@ -101,7 +101,7 @@ export function headerValues(
   return single === null ? [] : [utf8(single)];
 }
 
-/** The names of all headers, lower-case. */
+/** Returns the names of all headers in lower case. */
 export function headerNames(request: IncomingRequest, connection: Connection | undefined): string[] {
   return [...(connection ?? request).headers.keys()];
 }
@@ -110,39 +110,39 @@ function utf8(value: string): string {
   return Buffer.from(value, 'latin1').toString('utf8');
 }
 
-/** `X-Remote-Extra-Acme.com%2fProject` → `acme.com/project`: header names carry no `/`, hence the escapes. */
+/** `X-Remote-Extra-Acme.com%2fProject` → `acme.com/project`: keys are percent-encoded, because header names cannot contain `/`. */
 export function extraKey(header: string, prefix: string): string {
   const key = header.slice(prefix.length).toLowerCase();
   try {
     return decodeURIComponent(key);
   } catch {
-    return key; // as Go's unescapeExtraKey: an invalid escape stands for itself
+    return key; // like Go's unescapeExtraKey, which keeps an invalid escape
   }
 }
 
-/** The part of a `Request` that the server reads. A call from the same process has no more than this. */
+/** The subset of `Request` that the server reads, and that an in-process call provides. */
 export interface IncomingRequest {
   readonly method: string;
-  /** Absolute. */
+  /** Absolute URL. */
   readonly url: string;
   readonly headers: Pick<Headers, 'get' | 'keys'>;
-  /** Aborted when the client has left. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Null without one. */
+  /** Null: no body. */
   readonly body: AsyncIterable<Uint8Array> | null;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** The media type of the body in lower case, without parameters; '' when the client sends none. */
+/** Returns the media type of the body in lower case, without parameters; '' without a Content-Type. */
 export function bodyType(request: IncomingRequest): string {
   const header = (request.headers.get('content-type') ?? '').trim().toLowerCase();
   return header.split(';')[0]?.trim() || header;
 }
 
-/** RFC 7231: a token, and a token or a text in quotes. */
+/** A parameter of RFC 7231: token "=" ( token / quoted-string ). */
 const parameter = /^[\w!#$%&'*+.^`|~-]+=([\w!#$%&'*+.^`|~-]+|"[^"]*")$/;
 
-/** As bodyType; the whole header where its parameters cannot be read, which no type equals. */
+/** Like bodyType, but returns the whole header, which equals no type, if a parameter is malformed. */
 export function parsedBodyType(request: IncomingRequest): string {
   const header = request.headers.get('content-type') ?? '';
   const [, ...parameters] = header.split(';').map((part) => part.trim());

@@ -3,7 +3,7 @@ import { sampleKinds, sampleOrder, sampleReview, sampleSecret } from '../testing
 import { apiVersionOf, catalogue, hasStatus, rootPath, verbsOf } from './served-kinds.ts';
 
 describe('verbs', () => {
-  it('of a stored kind include what garbage collection and namespace deletion need', () => {
+  it('of a stored kind include the verbs for garbage collection and namespace deletion', () => {
     for (const verb of ['list', 'watch', 'delete', 'deletecollection'])
       expect(verbsOf(sampleOrder)).toContain(verb);
   });

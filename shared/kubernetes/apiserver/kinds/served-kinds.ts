@@ -2,17 +2,17 @@ import type { KindDefinition } from './definition.ts';
 
 const storedVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-/** The verbs of a kind. A virtual kind (an access review) has only create and stores nothing. */
+/** Returns the verbs of a kind. A virtual kind (an access review) has only create. */
 export function verbsOf(definition: KindDefinition): readonly string[] {
   return definition.virtual ? ['create'] : storedVerbs;
 }
 
-/** True where the kind serves `/status`. */
+/** Tells whether the kind serves `/status`. */
 export function hasStatus(definition: KindDefinition): boolean {
   return definition.status && !definition.virtual;
 }
 
-/** The subresources of a kind with their verbs: `status`, its actions and its texts. */
+/** Returns the subresources of a kind with their verbs: `status`, actions and texts. */
 export function subresourcesOf(definition: KindDefinition): { name: string; verbs: readonly string[] }[] {
   const actions = definition.virtual ? [] : (definition.actions ?? []);
   return [
@@ -22,17 +22,17 @@ export function subresourcesOf(definition: KindDefinition): { name: string; verb
   ];
 }
 
-/** `arc.opendefense.cloud/v1alpha1`, or `v1` in the core group. */
+/** Returns the apiVersion: `arc.opendefense.cloud/v1alpha1`, or `v1` for the core group. */
 export function apiVersionOf(definition: Pick<KindDefinition, 'group' | 'version'>): string {
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
 }
 
-/** The path of a group-version: `/api/v1`, `/apis/group/version`. */
+/** Returns the path of a group version: `/api/v1` or `/apis/group/version`. */
 export function rootPath(definition: Pick<KindDefinition, 'group' | 'version'>): string {
   return `${definition.group === '' ? '/api' : '/apis'}/${apiVersionOf(definition)}`;
 }
 
-/** The kinds of one version of a group. */
+/** The kinds of a group version. */
 export interface ServedVersion {
   group: string;
   version: string;
@@ -41,14 +41,14 @@ export interface ServedVersion {
   kinds: readonly KindDefinition[];
 }
 
-/** A group with its versions in the order they were declared: the first is the preferred one. */
+/** A group with its versions in order of declaration. The first version is preferred. */
 export interface ServedGroup {
   /** '' for core. */
   name: string;
   versions: readonly ServedVersion[];
 }
 
-/** Sorts definitions into groups and versions, both in the order of their first definition, kinds by plural name. */
+/** Groups definitions by group and version, in order of first definition; sorts kinds by plural name. */
 export function catalogue(kinds: readonly KindDefinition[]): ServedGroup[] {
   return [...Map.groupBy(kinds, (kind) => kind.group)].map(([name, ofGroup]) => ({
     name,

@@ -1,13 +1,13 @@
 import { ArcError } from '#shared/base/errors';
 import type { Metrics } from '#shared/base/telemetry';
 
-/** Seconds: 1 ms doubled fourteen times (k8s.io/apiserver, endpoints/filters/metrics.go). */
+/** Exponential buckets from 1 ms in seconds, as in k8s.io/apiserver, endpoints/filters/metrics.go. */
 const buckets = Array.from({ length: 15 }, (_, index) => 0.001 * 2 ** index);
 
 /** Runs `step` and records its duration and result. */
 export type Measure<T> = (step: () => Promise<T>) => Promise<T>;
 
-/** Measures authentication: `success` (also anonymous), `failure` for an invalid credential, `error` if it could not be checked. */
+/** Measures authentication. Results: `success` (also anonymous), `failure` (invalid credential), `error` (not verified). */
 export function authenticationMeasure<T>(metrics: Metrics): Measure<T> {
   const total = { name: 'authentication_attempts', help: 'Authenticated requests by result.' };
   return measure(metrics, total, 'authentication', {
@@ -16,7 +16,7 @@ export function authenticationMeasure<T>(metrics: Metrics): Measure<T> {
   });
 }
 
-/** Measures authorization: `allowed`, `denied`, `error`. */
+/** Measures authorization. Results: `allowed`, `denied`, `error`. */
 export function authorizationMeasure<T>(metrics: Metrics): Measure<T> {
   const total = { name: 'authorization_attempts_total', help: 'Authorized requests by result.' };
   return measure(metrics, total, 'authorization', {
@@ -35,7 +35,7 @@ function measure<T>(
   const attempts = metrics.counter({ ...total, labels });
   const duration = metrics.histogram({
     name: `${stage}_duration_seconds`,
-    help: `Time that the ${stage} of a request took.`,
+    help: `Duration of the ${stage} of a request.`,
     labels,
     buckets,
   });

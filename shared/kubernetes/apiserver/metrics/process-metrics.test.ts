@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createMetrics } from '#shared/base/telemetry';
 import { pauseMetrics } from './process-metrics.ts';
 
-it('tells how long the event loop was held up, and by how much work', async () => {
+it('reports event loop delay and CPU time', async () => {
   const metrics = createMetrics();
   const stop = new AbortController();
   pauseMetrics(metrics, stop.signal);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Metrics } from '#shared/base/telemetry';
 
-/** The process metrics of Prometheus' client libraries; file descriptors and virtual memory only on Linux. */
+/** Registers the process metrics of Prometheus client libraries. File descriptors and virtual memory only on Linux. */
 export function processMetrics(metrics: Metrics): void {
   const started = Date.now() / 1000 - process.uptime();
   metrics.gauge(
@@ -19,7 +19,7 @@ export function processMetrics(metrics: Metrics): void {
   metrics.gauge({ name: 'process_open_fds', help: 'Open file descriptors.' }, () => {
     return readdirSync('/proc/self/fd').length;
   });
-  metrics.gauge({ name: 'process_max_fds', help: 'File descriptors that may be open.' }, () => {
+  metrics.gauge({ name: 'process_max_fds', help: 'Limit of open file descriptors.' }, () => {
     return numberAfter('/proc/self/limits', /^Max open files +(\d+)/m) || Number.POSITIVE_INFINITY;
   });
   metrics.gauge({ name: 'process_virtual_memory_bytes', help: 'Virtual memory.' }, () => {
@@ -35,25 +35,25 @@ const tickMs = 20;
 const windowMs = 30_000;
 
 /**
- * How long everything waits because one thing runs: how much later than it should a timer comes, and how much CPU time this thread has used meanwhile.
- * Where the first is large and the second small, the machine let other programs run. Until `signal` is aborted.
+ * Registers metrics of event loop lag: the delay of a timer, and the CPU time of this thread in between. A long delay with little CPU time
+ * means that the machine ran other programs. Measures until `signal` is aborted.
  */
 export function pauseMetrics(metrics: Metrics, signal: AbortSignal): void {
   const pauses = metrics.histogram({
     name: 'event_loop_pause_seconds',
-    help: 'How much later than after 20 ms the event loop came back.',
+    help: 'Delay of a 20 ms timer by the event loop.',
     buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5],
   });
-  const pause = longest();
-  const work = longest();
+  const pause = slidingMax();
+  const work = slidingMax();
   metrics.gauge(
-    { name: 'event_loop_longest_pause_seconds', help: 'The longest of these pauses in the last minute.' },
+    { name: 'event_loop_longest_pause_seconds', help: 'Longest pause of the event loop in the last minute.' },
     pause.read,
   );
   metrics.gauge(
     {
       name: 'event_loop_longest_work_seconds',
-      help: 'The most CPU time of the main thread between two ticks in the last minute.',
+      help: 'Most CPU time of the main thread between two ticks in the last minute.',
     },
     work.read,
   );
@@ -69,15 +69,15 @@ export function pauseMetrics(metrics: Metrics, signal: AbortSignal): void {
   signal.addEventListener('abort', () => clearInterval(timer), { once: true });
 }
 
-/** The largest value of this window and of the one before it. */
-function longest(): { note(value: number, at: number): void; read(): number } {
-  let [former, current, since] = [0, 0, performance.now()];
+/** The maximum of the current and the previous window. */
+function slidingMax(): { note(value: number, at: number): void; read(): number } {
+  let [previous, current, since] = [0, 0, performance.now()];
   return {
     note(value, at) {
-      if (at - since > windowMs) [former, current, since] = [current, 0, at];
+      if (at - since > windowMs) [previous, current, since] = [current, 0, at];
       current = Math.max(current, value);
     },
-    read: () => Math.max(former, current),
+    read: () => Math.max(previous, current),
   };
 }
 

@@ -6,24 +6,24 @@ import type { IncomingRequest } from '../http/connection.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 
-/** Counts requests under the names that dashboards of Kubernetes API servers use. */
+/** Records request metrics under the names of kube-apiserver, for its dashboards. */
 export interface RequestMetrics {
-  /** A request is over. */
+  /** Records a finished request. */
   observe(request: ApiRequest, code: number): void;
-  /** A watch began; call the result when it is over. */
+  /** Records a started watch. The returned function must be called when it ends. */
   watchStarted(request: ApiRequest): () => void;
-  /** One event went out to one watch. */
+  /** Records an event sent to a watch. */
   watchEvent(definition: KindDefinition, bytes: number): void;
-  /** A request met a limit of its user. */
+  /** Records a request refused by a limit. */
   refused(reason: RefusalReason): void;
-  /** Before an exposition: sets how many requests are in flight, and how many of them wait for a slot. */
+  /** Updates the gauges of requests in flight and queued requests, before an exposition. */
   setInFlight(): void;
-  /** Before an exposition: sets how many objects of a kind are stored. */
+  /** Updates the gauge of stored objects of a kind, before an exposition. */
   setObjects(definition: KindDefinition, count: number): void;
 }
 
 const resourceLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'];
-/** Enough for verbs times kinds times codes; a bound because clients choose some of the values. */
+/** Limit of series, because clients choose some label values; suffices for verbs × kinds × codes. */
 const maxSeries = 5_000;
 const durations = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
@@ -44,21 +44,21 @@ export function requestMetrics(
   });
   const duration = metrics.histogram({
     name: 'apiserver_request_duration_seconds',
-    help: 'Time from receiving a request to the end of its response. Watches are left out.',
+    help: 'Duration from receiving a request to the end of its response, without watches.',
     labels: [...resourceLabels, 'dry_run'],
     buckets: durations,
     maxSeries,
   });
   const sli = metrics.histogram({
     name: 'apiserver_request_sli_duration_seconds',
-    help: 'As apiserver_request_duration_seconds, for service level indicators.',
+    help: 'Same as apiserver_request_duration_seconds, for service level indicators.',
     labels: resourceLabels,
     buckets: durations,
     maxSeries,
   });
   const responseSizes = metrics.histogram({
     name: 'apiserver_response_sizes',
-    help: 'Bytes of responses to reads, as they were sent.',
+    help: 'Size of responses to reads in bytes, as sent.',
     labels: resourceLabels,
     buckets: sizes,
     maxSeries,
@@ -75,12 +75,12 @@ export function requestMetrics(
   });
   const refused = metrics.counter({
     name: 'apiserver_flowcontrol_rejected_requests_total',
-    help: 'Requests refused with 429, by the limit of their user that they met.',
+    help: 'Requests refused with 429, by the exceeded limit.',
     labels: ['reason'],
   });
   const inQueue = metrics.gauge({
     name: 'apiserver_current_inqueue_requests',
-    help: 'Requests that wait for a slot.',
+    help: 'Requests queued for a slot.',
     labels: ['request_kind'],
   });
   const longRunning = metrics.gauge({
@@ -96,7 +96,7 @@ export function requestMetrics(
   });
   const bytesOfEvents = metrics.histogram({
     name: 'apiserver_watch_events_sizes',
-    help: 'Bytes of events sent to watches.',
+    help: 'Size of events sent to watches in bytes.',
     labels: ['group', 'version', 'resource'],
     buckets: eventSizes,
   });
@@ -144,7 +144,7 @@ export function requestMetrics(
 
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
 
-/** Labels of a request. An unknown method becomes `other`. */
+/** Returns the labels of a request. An unknown method becomes `other`. */
 function labelsOf({ raw, info }: ApiRequest): Labels & { verb: string } {
   const component = 'apiserver';
   const method = methods.has(raw.method) ? raw.method : 'other';

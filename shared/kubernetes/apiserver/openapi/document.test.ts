@@ -14,7 +14,7 @@ describe('lazyDocument', () => {
     expect(lazy()).toBe(lazy());
     expect(made).toBe(1);
   });
-  it('hashes what it says', () => {
+  it('hashes its body', () => {
     expect(lazyDocument(() => ({ a: 1 }))().hash).toBe(document().hash);
     expect(lazyDocument(() => ({ a: 2 }))().hash).not.toBe(document().hash);
   });
@@ -26,14 +26,14 @@ describe('respondDocument', () => {
       Vary: 'Accept',
     });
 
-  it('answers with type, quoted ETag and the headers given', async () => {
+  it('responds with type, quoted ETag and additional headers', async () => {
     const response = ask({});
     expect(response.status).toBe(200);
     expect(response.headers.get('ETag')).toBe(`"${document().hash}"`);
     expect(response.headers.get('Vary')).toBe('Accept');
     expect(await response.json()).toEqual({ a: 1 });
   });
-  it('answers 304 to a client that has it, and the document to others', () => {
+  it('responds 304 to a client with the current ETag, otherwise with the document', () => {
     const etag = `"${document().hash}"`;
     for (const known of [etag, `"x", ${etag}`, `W/${etag}`, '*']) {
       expect(ask({ 'If-None-Match': known }).status).toBe(304);

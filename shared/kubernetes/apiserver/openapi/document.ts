@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 /** A JSON document with its hash. */
 export interface Document {
   body: string;
-  /** Hexadecimal, of the body. */
+  /** SHA-256 of the body in hexadecimal. */
   hash: string;
 }
 
-/** Makes a document at the first call and keeps it: each schema takes milliseconds, and most processes serve few. */
+/** Returns a function that generates a document on the first call: each schema takes milliseconds, and most documents are never read. */
 export function lazyDocument(make: () => object): () => Document {
   let document: Document | undefined;
   return () => {
@@ -19,13 +19,13 @@ export function lazyDocument(make: () => object): () => Document {
   };
 }
 
-/** True when If-None-Match names the ETag, alone or in a list, or is `*`. */
-function unchanged(request: Request, etag: string): boolean {
+/** Tells whether If-None-Match matches the ETag. */
+function matchesEtag(request: Request, etag: string): boolean {
   const known = request.headers.get('If-None-Match');
   return known?.split(',').some((one) => [etag, `W/${etag}`, '*'].includes(one.trim())) ?? false;
 }
 
-/** The document with its quoted ETag, or 304 to a client that has it. `headers` go with both. */
+/** Responds with the document and its ETag, or 304 if the client has it. */
 export function respondDocument(
   request: Request,
   document: Document,
@@ -33,7 +33,7 @@ export function respondDocument(
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   const etag = `"${document.hash}"`;
-  if (unchanged(request, etag))
+  if (matchesEtag(request, etag))
     return new Response(null, { status: 304, headers: { ...headers, ETag: etag } });
   return new Response(document.body, { headers: { ...headers, ETag: etag, 'Content-Type': contentType } });
 }

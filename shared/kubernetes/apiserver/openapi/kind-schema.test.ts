@@ -7,13 +7,13 @@ describe('kindSchema', () => {
     expect(kindSchema(sampleOrder)).toBe(kindSchema(sampleOrder));
     expect(kindSchema({ ...sampleOrder })).not.toBe(kindSchema(sampleOrder));
   });
-  it('requires what a client must send, not what the server fills in', () => {
+  it('requires the fields that clients must set, but not those with defaults', () => {
     expect(kindSchema(sampleOrder).properties?.spec?.required).toEqual(['artifacts']);
   });
 });
 
 describe('objectSchema', () => {
-  it('adds what every object has, metadata inlined', () => {
+  it('adds apiVersion, kind and inlined metadata', () => {
     const { properties } = objectSchema(sampleOrder);
     expect(Object.keys(properties ?? {})).toEqual(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
     expect(JSON.stringify(properties?.metadata)).not.toContain('$ref');

@@ -7,8 +7,7 @@ import { toStructural } from './structural-schema.ts';
 const schemas = new WeakMap<KindDefinition, Schema>();
 
 /**
- * The structural schema of the fields a kind declares (spec, status, data …). Made at the first call for a
- * definition, which takes milliseconds, and kept as long as the definition is.
+ * Returns the structural schema of the fields of a kind (spec, status, data …). The first call takes milliseconds; cached per definition.
  */
 export function kindSchema(definition: KindDefinition): Schema {
   const known = schemas.get(definition);
@@ -23,7 +22,7 @@ export function kindSchema(definition: KindDefinition): Schema {
   return schema;
 }
 
-/** The schema of a whole object: apiVersion, kind, metadata (inlined) and the kind's fields. */
+/** Returns the schema of an object: apiVersion, kind, metadata (inlined) and the fields of the kind. */
 export function objectSchema(definition: KindDefinition): Schema {
   const fields = kindSchema(definition);
   return {

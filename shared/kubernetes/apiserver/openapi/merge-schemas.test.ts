@@ -8,7 +8,7 @@ describe('mergeUnion', () => {
   it('writes a number or a text as int-or-string', () => {
     expect(mergeUnion([{ type: 'integer' }, text])).toMatchObject({ 'x-kubernetes-int-or-string': true });
   });
-  it('makes one object of all variants, requiring what all require', () => {
+  it('merges all variants into one object with the commonly required fields', () => {
     expect(
       mergeUnion([
         {
@@ -76,7 +76,7 @@ describe('mergeObjects', () => {
 });
 
 describe('mergeIntersection', () => {
-  it('requires what any part requires', () => {
+  it('requires the fields that any part requires', () => {
     expect(
       mergeIntersection([
         { type: 'object', properties: { a: text }, required: ['a'] },

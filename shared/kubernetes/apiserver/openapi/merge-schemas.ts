@@ -5,7 +5,7 @@ function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The common form of two variants of a field: both enums, else the bare type, else anything. */
+/** Returns a schema that accepts both variants of a field: the union of enums, the common type, or any value. */
 function mergeField(a: Schema, b: Schema): Schema {
   if (same(a, b)) return a;
   if (a.type === undefined || a.type !== b.type) return freeForm(a.description);
@@ -18,8 +18,8 @@ function mergeField(a: Schema, b: Schema): Schema {
 }
 
 /**
- * Several object schemas as one that accepts the values of all. Structural schemas have no alternatives: `any` (a
- * union) requires what every variant requires, `all` (an intersection) what any does.
+ * Merges object schemas into one that accepts the values of all, since structural schemas have no alternatives. Required fields: with `any`
+ * (a union) those required by every variant, with `all` (an intersection) those required by any.
  */
 export function mergeObjects(variants: readonly Schema[], mode: 'any' | 'all'): Schema {
   const properties = new Map<string, Schema>();
@@ -45,7 +45,7 @@ export function mergeObjects(variants: readonly Schema[], mode: 'any' | 'all'): 
   return merged;
 }
 
-/** A union in structural form: int-or-string, one object with all fields, one type without its limits, or anything. */
+/** Returns the structural schema of a union: int-or-string, an object with all fields, the common type, or any value. */
 export function mergeUnion(variants: readonly Schema[]): Schema {
   const [first] = variants;
   if (!first) return freeForm();
@@ -58,7 +58,7 @@ export function mergeUnion(variants: readonly Schema[]): Schema {
   return variants.reduce(mergeField);
 }
 
-/** Two schemas that both hold for one value, as zod's intersections give them. */
+/** Returns the structural schema of an intersection. */
 export function mergeIntersection(parts: readonly Schema[]): Schema {
   if (parts.every((part) => part.type === 'object')) return mergeObjects(parts, 'all');
   return parts.find((part) => isRecord(part) && part.type !== undefined) ?? freeForm();

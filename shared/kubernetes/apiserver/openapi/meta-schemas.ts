@@ -1,6 +1,6 @@
 import type { Schema } from './schema.ts';
 
-/** The prefix of definitions of meta/v1 in OpenAPI documents. */
+/** The prefix of meta/v1 definitions in OpenAPI documents. */
 export const metaPrefix = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
 function text(description: string, more: Schema = {}): Schema {
@@ -36,7 +36,7 @@ function referenceItem(name: string): Schema {
 }
 
 const apiVersion = text(
-  'The group and version of the schema this object follows, as in v1 or example.com/v1alpha1.',
+  'Group and version of the schema of this object, such as v1 or example.com/v1alpha1.',
 );
 const kind = text('The kind of this object, in CamelCase. It cannot be changed.');
 const time = 'RFC 3339 in UTC, to the second.';
@@ -46,68 +46,67 @@ export const typeFields: Record<string, Schema> = { apiVersion, kind };
 const ownerReference: Schema = {
   type: 'object',
   description:
-    'Names an object that owns this one, in the same namespace or cluster-scoped. When all owners are gone, the garbage collector removes the object.',
+    'Refers to an owner of this object, in the same namespace or cluster-scoped. The garbage collector deletes the object when all its owners are deleted.',
   required: ['apiVersion', 'kind', 'name', 'uid'],
   properties: {
     apiVersion: text('API version of the owner.', { default: '' }),
     kind: text('Kind of the owner.', { default: '' }),
     name: text('Name of the owner.', { default: '' }),
-    uid: text('UID of the owner: an object of the same name made later is not the owner.', { default: '' }),
-    controller: flag('True for the one owner that manages this object.'),
-    blockOwnerDeletion: flag(
-      'With foreground deletion of the owner, the owner stays until this object is gone.',
-    ),
+    uid: text('UID of the owner. A later object with the same name is not the owner.', { default: '' }),
+    controller: flag('True for the owner that is the controller of this object.'),
+    blockOwnerDeletion: flag('Foreground deletion of the owner waits until this object is deleted.'),
   },
   'x-kubernetes-map-type': 'atomic',
 };
 
 const managedFieldsEntry: Schema = {
   type: 'object',
-  description: 'The fields that one manager has set, and when.',
+  description: 'The fields owned by a manager.',
   properties: {
-    apiVersion: text('The version of the kind that fieldsV1 is written in.'),
-    fieldsType: text('How the set of fields is written: always FieldsV1.'),
+    apiVersion: text('The API version to which fieldsV1 applies.'),
+    fieldsType: text('Format of the set of fields: always FieldsV1.'),
     fieldsV1: reference('FieldsV1', 'The set of fields.'),
-    manager: text('Who set the fields.'),
+    manager: text('Name of the manager.'),
     operation: text('Apply or Update.'),
-    subresource: text('The subresource the fields were set through, or empty.'),
+    subresource: text('The subresource through which the fields were set, or empty.'),
     time: text(`When the entry was last changed. ${time}`, { format: 'date-time' }),
   },
 };
 
 const objectMeta: Schema = {
   type: 'object',
-  description:
-    'What every stored object carries beside its own fields: its name, who made it, and its history.',
+  description: 'Standard metadata of every stored object.',
   properties: {
-    annotations: mapOfText('Free key and value pairs for tools and people; not used to select objects.'),
+    annotations: mapOfText('Arbitrary key-value pairs for tools and people; not used to select objects.'),
     creationTimestamp: text(`When the server created the object. Set by the server. ${time}`, {
       format: 'date-time',
     }),
-    deletionGracePeriodSeconds: int64('Seconds until removal, once deletion has begun. Set by the server.'),
+    deletionGracePeriodSeconds: int64(
+      'Grace period in seconds before the object is removed. Set by the server.',
+    ),
     deletionTimestamp: text(
-      `When deletion of the object was asked for; it is removed once its finalizers are empty. Set by the server. ${time}`,
+      `When deletion of the object was requested; it is removed when its finalizers are empty. Set by the server. ${time}`,
       { format: 'date-time' },
     ),
     finalizers: listOfText(
-      'Each entry names a component that must do its clean-up, and remove the entry, before the object is removed.',
+      'Each finalizer identifies a component that must clean up and remove it before the object is removed.',
       { 'x-kubernetes-list-type': 'set', 'x-kubernetes-patch-strategy': 'merge' },
     ),
-    generateName: text(
-      'Prefix for a name the server makes up, used when name is empty. The object answered carries the name.',
-    ),
-    generation: int64('Raised by the server with every change of the desired state.'),
-    labels: mapOfText('Key and value pairs that objects are organised and selected by.'),
+    generateName: text('Prefix of a name that the server generates if name is empty.'),
+    generation: int64('Incremented by the server with every change of the desired state.'),
+    labels: mapOfText('Key-value pairs by which objects are organized and selected.'),
     managedFields: listOf(
       referenceItem('ManagedFieldsEntry'),
-      'Which manager has set which fields. Kept by the server.',
+      'Fields by manager. Maintained by the server.',
       { 'x-kubernetes-list-type': 'atomic' },
     ),
-    name: text('Unique within its namespace and kind. Needed on create; it cannot be changed.'),
-    namespace: text('The space the name is unique in; empty for cluster-scoped kinds. It cannot be changed.'),
+    name: text('Unique within its namespace and kind. Required on create; it cannot be changed.'),
+    namespace: text(
+      'The namespace in which the name is unique; empty for cluster-scoped kinds. It cannot be changed.',
+    ),
     ownerReferences: listOf(
       referenceItem('OwnerReference'),
-      'The objects this one depends on. At most one of them is the controller.',
+      'The owners of this object. At most one of them is the controller.',
       {
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['uid'],
@@ -116,96 +115,96 @@ const objectMeta: Schema = {
       },
     ),
     resourceVersion: text(
-      'The version of the object as it is stored. Opaque to clients: sent back with an update, it makes sure that nobody else changed the object in between.',
+      'The version of the stored object, opaque to clients. In an update it is a precondition (optimistic concurrency).',
     ),
     selfLink: text('No longer set by any server.'),
-    uid: text('Unique in time and space: two objects of one name, made one after the other, differ in it.'),
+    uid: text('Unique in time and space: distinguishes successive objects with the same name.'),
   },
 };
 
 const listMeta: Schema = {
   type: 'object',
-  description: 'What a list carries beside its items.',
+  description: 'Standard metadata of a list.',
   properties: {
-    continue: text('A token to read the next page with; empty on the last page.'),
-    remainingItemCount: int64('How many items follow this page, where the server can tell.'),
-    resourceVersion: text('The version of the whole collection: a watch can start from it.'),
+    continue: text('Token of the next page; empty on the last page.'),
+    remainingItemCount: int64('Number of items after this page, if known.'),
+    resourceVersion: text('The version of the collection, from which a watch can start.'),
     selfLink: text('No longer set by any server.'),
   },
 };
 
 const statusCause: Schema = {
   type: 'object',
-  description: 'One of several things that were wrong.',
+  description: 'A cause of a failure.',
   properties: {
-    field: text('The field it is about, as in spec.artifacts[0].type.'),
-    message: text('What is wrong, for people.'),
-    reason: text('What is wrong, for programs.'),
+    field: text('The field in question, such as spec.artifacts[0].type.'),
+    message: text('Human-readable description.'),
+    reason: text('Machine-readable reason.'),
   },
 };
 
 const statusDetails: Schema = {
   type: 'object',
-  description: 'More about a failure, where the reason defines it.',
+  description: 'Details of a failure, as defined by its reason.',
   properties: {
-    causes: listOf(referenceItem('StatusCause'), 'Everything that was wrong.', {
+    causes: listOf(referenceItem('StatusCause'), 'All causes of the failure.', {
       'x-kubernetes-list-type': 'atomic',
     }),
     group: text('API group of the resource.'),
     kind: text('Kind or plural name of the resource.'),
     name: text('Name of the object.'),
-    retryAfterSeconds: { type: 'integer', format: 'int32', description: 'When to try again.' },
+    retryAfterSeconds: { type: 'integer', format: 'int32', description: 'Seconds after which to retry.' },
     uid: text('UID of the object.'),
   },
 };
 
 const status: Schema = {
   type: 'object',
-  description: 'The answer to a request that returns no object: every failure, and most deletions.',
+  description: 'The response to a request that returns no object: failures and most deletions.',
   properties: {
     ...typeFields,
     code: { type: 'integer', format: 'int32', description: 'The HTTP status, 0 if not set.' },
     details: {
-      ...reference('StatusDetails', 'More, where the reason defines it.'),
+      ...reference('StatusDetails', 'Details, as defined by the reason.'),
       'x-kubernetes-list-type': 'atomic',
     },
-    message: text('What happened, for people.'),
+    message: text('Human-readable description.'),
     metadata: reference('ListMeta', 'Standard list metadata.'),
-    reason: text('What happened, for programs, as in NotFound.'),
+    reason: text('Machine-readable reason, such as NotFound.'),
     status: text('Success or Failure.'),
   },
 };
 
 const preconditions: Schema = {
   type: 'object',
-  description: 'What must hold for the object, or nothing is done.',
+  description: 'Preconditions of the operation.',
   properties: {
-    resourceVersion: text('The resourceVersion the object must have.'),
-    uid: text('The UID the object must have.'),
+    resourceVersion: text('The resourceVersion that the object must have.'),
+    uid: text('The UID that the object must have.'),
   },
 };
 
 const deleteOptions: Schema = {
   type: 'object',
-  description: 'How to delete.',
+  description: 'Options of a delete.',
   properties: {
     ...typeFields,
-    dryRun: listOfText('All: go through every stage, write nothing.', { 'x-kubernetes-list-type': 'atomic' }),
-    gracePeriodSeconds: int64('Seconds to wait before removal; 0 is at once.'),
-    ignoreStoreReadErrorWithClusterBreakingPotential: flag(
-      'Asks to remove an object that cannot be read any more.',
-    ),
+    dryRun: listOfText('All: run every stage without storing anything.', {
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    gracePeriodSeconds: int64('Grace period in seconds before removal; 0: immediately.'),
+    ignoreStoreReadErrorWithClusterBreakingPotential: flag('Removes an object that can no longer be read.'),
     orphanDependents: flag('Deprecated in favour of propagationPolicy.'),
-    preconditions: reference('Preconditions', 'What must hold, or the answer is 409 Conflict.'),
+    preconditions: reference('Preconditions', 'Preconditions; 409 Conflict if they fail.'),
     propagationPolicy: text(
-      'What happens to owned objects: Background removes them afterwards, Foreground before, Orphan keeps them.',
+      'How dependents are deleted: Background after the object, Foreground before it, Orphan keeps them.',
     ),
   },
 };
 
 const watchEvent: Schema = {
   type: 'object',
-  description: 'One line of a watch.',
+  description: 'An event of a watch.',
   required: ['type', 'object'],
   properties: {
     object: {
@@ -218,7 +217,7 @@ const watchEvent: Schema = {
   },
 };
 
-/** Every definition of meta/v1 that our documents refer to, by its short name. References are in OpenAPI v3 form. */
+/** The meta/v1 definitions that documents refer to, by short name. References are in OpenAPI v3 format. */
 export const metaSchemas: Readonly<Record<string, Schema>> = {
   DeleteOptions: deleteOptions,
   FieldsV1: {
@@ -229,7 +228,7 @@ export const metaSchemas: Readonly<Record<string, Schema>> = {
   ManagedFieldsEntry: managedFieldsEntry,
   ObjectMeta: objectMeta,
   OwnerReference: ownerReference,
-  Patch: { type: 'object', description: 'A patch of the form its Content-Type names.' },
+  Patch: { type: 'object', description: 'A patch in the format of its Content-Type.' },
   Preconditions: preconditions,
   Status: status,
   StatusCause: statusCause,
@@ -256,7 +255,7 @@ function inlined(schema: Schema): Schema {
 
 let inlinedMeta: Schema | undefined;
 
-/** ObjectMeta without references, for checking fields. */
+/** Returns ObjectMeta with inlined references. */
 export function objectMetaSchema(): Schema {
   inlinedMeta ??= inlined(objectMeta);
   return inlinedMeta;

@@ -47,7 +47,7 @@ function listDefinition(definition: KindDefinition, name: string, gvk: GroupVers
   };
 }
 
-/** Options and events are used in every group, so they list the kinds of all groups served. */
+/** DeleteOptions and WatchEvent are registered in the group versions of all served kinds. */
 function metaDefinitions(kinds: readonly KindDefinition[]): [string, Schema][] {
   const versions = new Map(kinds.map(({ group, version }) => [`${group}/${version}`, { group, version }]));
   versions.set('/v1', { group: '', version: 'v1' });
@@ -65,7 +65,7 @@ function metaDefinitions(kinds: readonly KindDefinition[]): [string, Schema][] {
   ]);
 }
 
-/** All definitions that documents about these kinds refer to, by name, in OpenAPI v3 form. */
+/** Returns all definitions that the documents of these kinds refer to, by name, in OpenAPI v3 format. */
 export function definitionsOf(kinds: readonly KindDefinition[]): Record<string, Schema> {
   const ofKinds = kinds.flatMap((definition): [string, Schema][] => {
     const { group, version, kind } = definition;

@@ -3,8 +3,8 @@ import type { KindDefinition } from '../kinds/definition.ts';
 type Named = Pick<KindDefinition, 'group' | 'version'>;
 
 /**
- * The prefix of definition names: the group backwards (`cloud.opendefense.arc.v1alpha1`), and for Kubernetes' own groups
- * the Go package (`io.k8s.api.core.v1`), which generators expect.
+ * Returns the prefix of definition names: the reversed group (`cloud.opendefense.arc.v1alpha1`), or for groups of Kubernetes the Go package
+ * (`io.k8s.api.core.v1`), which code generators expect.
  */
 export function definitionPrefix({ group, version }: Named): string {
   if (group === '') return `io.k8s.api.core.${version}`;
@@ -16,17 +16,17 @@ export function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-function words(group: string): string {
+function camelCase(group: string): string {
   return group === '' ? 'core' : group.split(/[.-]/).map(capital).join('');
 }
 
-/** `listArcOpendefenseCloudV1alpha1NamespacedOrder`: unique among all operations of a server. */
+/** Returns a unique operation ID, such as `listArcOpendefenseCloudV1alpha1NamespacedOrder`. */
 export function operationId(action: string, definition: Named, scope: string, subject: string): string {
-  return `${action}${capital(words(definition.group))}${capital(definition.version)}${scope}${subject}`;
+  return `${action}${capital(camelCase(definition.group))}${capital(definition.version)}${scope}${subject}`;
 }
 
-/** The tag by which operations are grouped. */
+/** Returns the tag that groups the operations of a group version. */
 export function operationTag({ group, version }: Named): string {
-  const name = words(group);
+  const name = camelCase(group);
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}_${version}`;
 }

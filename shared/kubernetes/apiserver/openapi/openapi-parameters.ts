@@ -1,4 +1,4 @@
-/** A parameter of an operation, in OpenAPI 3.0 form. */
+/** A parameter of an operation, in OpenAPI 3.0 format. */
 export interface Parameter {
   name: string;
   in: 'query' | 'path';
@@ -21,52 +21,56 @@ export function nameParameter(kind: string): Parameter {
   return path('name', `Name of the ${kind}.`);
 }
 
-/** On every operation. */
-export const pretty = query('pretty', 'string', 'true or false: whether the answer is indented.');
+/** Parameter of every operation. */
+export const pretty = query('pretty', 'string', 'Whether the response is indented.');
 
-const dryRun = query('dryRun', 'string', 'All: go through every stage, write nothing.');
+const dryRun = query('dryRun', 'string', 'All: run every stage without storing anything.');
 const labelSelector = query('labelSelector', 'string', 'Only objects with these labels.');
 const fieldSelector = query('fieldSelector', 'string', 'Only objects with these field values.');
 
-/** Of create, update and patch. kubectl leaves validation to the server only when PATCH has fieldValidation. */
+/** Parameters of create, update and patch. kubectl relies on server-side validation only if PATCH has fieldValidation. */
 export const writeParameters: readonly Parameter[] = [
   dryRun,
-  query('fieldManager', 'string', 'Who makes the change: at most 128 printable characters.'),
+  query('fieldManager', 'string', 'Name of the manager of the change: at most 128 printable characters.'),
   query(
     'fieldValidation',
     'string',
-    'What unknown and duplicate fields lead to: Ignore, Warn (the default) or Strict, which refuses them.',
+    'Handling of unknown and duplicate fields: Ignore, Warn (the default) or Strict, which refuses them.',
   ),
 ];
 
-/** Of patch alone. */
+/** Parameter of patch. */
 export const forceParameter = query(
   'force',
   'boolean',
   'Take over fields that another manager owns. Apply only.',
 );
 
-/** Of delete and deletecollection. */
+/** Parameters of delete and deletecollection. */
 export const deleteParameters: readonly Parameter[] = [
   dryRun,
-  query('gracePeriodSeconds', 'integer', 'Seconds to wait before removal.'),
+  query('gracePeriodSeconds', 'integer', 'Grace period in seconds before removal.'),
   query('orphanDependents', 'boolean', 'Deprecated in favour of propagationPolicy.'),
-  query('propagationPolicy', 'string', 'What happens to owned objects: Orphan, Background or Foreground.'),
+  query('propagationPolicy', 'string', 'How dependents are deleted: Orphan, Background or Foreground.'),
 ];
 
-/** Of deletecollection beside those of delete. */
+/** Additional parameters of deletecollection. */
 export const selectorParameters: readonly Parameter[] = [labelSelector, fieldSelector];
 
-/** Of list and watch. */
+/** Parameters of list and watch. */
 export const listParameters: readonly Parameter[] = [
   query('allowWatchBookmarks', 'boolean', 'A watch may send BOOKMARK events.'),
-  query('continue', 'string', 'The token of the page before.'),
+  query('continue', 'string', 'The continue token of the previous page.'),
   fieldSelector,
   labelSelector,
-  query('limit', 'integer', 'At most this many items in one page.'),
-  query('resourceVersion', 'string', 'How fresh the answer must be; where a watch starts.'),
-  query('resourceVersionMatch', 'string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
-  query('sendInitialEvents', 'boolean', 'A watch begins with the present objects and a marked BOOKMARK.'),
-  query('timeoutSeconds', 'integer', 'How long a watch lasts.'),
+  query('limit', 'integer', 'Maximum number of items per page.'),
+  query('resourceVersion', 'string', 'Minimum version of the response; the start of a watch.'),
+  query('resourceVersionMatch', 'string', 'How resourceVersion applies: Exact or NotOlderThan.'),
+  query(
+    'sendInitialEvents',
+    'boolean',
+    'A watch begins with the existing objects, followed by an annotated BOOKMARK.',
+  ),
+  query('timeoutSeconds', 'integer', 'Timeout of a watch in seconds.'),
   query('watch', 'boolean', 'Follow changes instead of listing.'),
 ];

@@ -44,7 +44,7 @@ describe('pathsOf', () => {
     expect(operations?.put?.parameters.map((parameter) => parameter.name)).not.toContain('force');
   });
 
-  it('has what a kind serves as a text, as the log of a Pod', () => {
+  it('has text subresources, like the log of a Pod', () => {
     const option = { name: 'tailLines', type: 'integer' as const, description: 'The last lines.' };
     const text = { name: 'log', description: 'read its log', options: [option], read: () => '' };
     const kind = { ...sampleOrder, texts: [text] };

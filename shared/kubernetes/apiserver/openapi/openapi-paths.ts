@@ -1,4 +1,4 @@
-import type { Action, KindDefinition, TextPart } from '../kinds/definition.ts';
+import type { Action, KindDefinition, TextSubresource } from '../kinds/definition.ts';
 import { hasStatus, rootPath } from '../kinds/served-kinds.ts';
 import { metaPrefix } from './meta-schemas.ts';
 import { capital, definitionPrefix, operationId, operationTag } from './openapi-names.ts';
@@ -16,7 +16,7 @@ import {
 } from './openapi-parameters.ts';
 import type { GroupVersionKind } from './schema.ts';
 
-/** One operation, independent of the version of OpenAPI it is written in. */
+/** An operation, independent of the OpenAPI version. */
 export interface Operation {
   description: string;
   operationId: string;
@@ -24,11 +24,11 @@ export interface Operation {
   'x-kubernetes-action': string;
   'x-kubernetes-group-version-kind': GroupVersionKind;
   parameters: Parameter[];
-  /** The definition of the body. */
+  /** Definition of the body. */
   body?: string;
   /** Media types of the body. */
   consumes?: readonly string[];
-  /** Status -> definition of the answer; undefined for a text. */
+  /** Definition of the response by status; undefined for text. */
   responses: Readonly<Record<string, string | undefined>>;
 }
 
@@ -51,7 +51,6 @@ const deleteOptions = `${metaPrefix}.DeleteOptions`;
 
 interface Subject {
   definition: KindDefinition;
-  /** `Namespaced`, empty, or the suffix of the list over all namespaces. */
   scope: 'Namespaced' | '';
   suffix: '' | 'ForAllNamespaces' | 'Status';
 }
@@ -126,7 +125,7 @@ function replace(subject: Subject): Operation {
   });
 }
 
-function partially(subject: Subject): Operation {
+function partialUpdate(subject: Subject): Operation {
   const object = kindName(subject.definition);
   return operation(subject, 'patch', 'patch', {
     description: `partially update the specified ${subject.definition.kind}`,
@@ -159,16 +158,16 @@ function act(subject: Subject, { name, description }: Action): Operation {
   };
 }
 
-function readText(subject: Subject, { name, description, options }: TextPart): Operation {
+function readText(subject: Subject, { name, description, options }: TextSubresource): Operation {
   const { definition } = subject;
   return {
     ...operation(subject, 'read', 'get', { description, responses: { 200: undefined } }),
     operationId: operationId('read', definition, subject.scope, `${definition.kind}${capital(name)}`),
-    parameters: options.map((one) => query(one.name, one.type, one.description)),
+    parameters: options.map((option) => query(option.name, option.type, option.description)),
   };
 }
 
-/** Every path of a kind with its operations. Watch paths below `/watch` are not served, as deprecated. */
+/** Returns the paths of a kind with their operations, without the deprecated paths below `/watch`. */
 export function pathsOf(definition: KindDefinition): [path: string, item: PathItem][] {
   const namespaced = definition.scope === 'Namespaced';
   const root = rootPath(definition);
@@ -193,7 +192,7 @@ export function pathsOf(definition: KindDefinition): [path: string, item: PathIt
         operations: {
           get: read(subject),
           put: replace(subject),
-          patch: partially(subject),
+          patch: partialUpdate(subject),
           delete: remove(subject),
         },
       },
@@ -201,7 +200,7 @@ export function pathsOf(definition: KindDefinition): [path: string, item: PathIt
   ];
   if (hasStatus(definition)) {
     const part: Subject = { ...subject, suffix: 'Status' };
-    const operations = { get: read(part), put: replace(part), patch: partially(part) };
+    const operations = { get: read(part), put: replace(part), patch: partialUpdate(part) };
     paths.push([`${collection}/{name}/status`, { parameters: ofObject, operations }]);
   }
   for (const action of definition.actions ?? []) {
@@ -213,8 +212,11 @@ export function pathsOf(definition: KindDefinition): [path: string, item: PathIt
     paths.push([`${collection}/{name}/${text.name}`, { parameters: ofObject, operations }]);
   }
   if (namespaced) {
-    const everywhere: Subject = { definition, scope: '', suffix: 'ForAllNamespaces' };
-    paths.push([`${root}/${definition.plural}`, { parameters: [], operations: { get: list(everywhere) } }]);
+    const allNamespaces: Subject = { definition, scope: '', suffix: 'ForAllNamespaces' };
+    paths.push([
+      `${root}/${definition.plural}`,
+      { parameters: [], operations: { get: list(allNamespaces) } },
+    ]);
   }
   return paths;
 }

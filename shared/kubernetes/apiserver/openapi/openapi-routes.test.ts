@@ -32,7 +32,7 @@ const schema = 'com.example.arc.v1alpha1.Order';
 const path = '/apis/arc.example.com/v1alpha1/namespaces/{namespace}/orders/{name}';
 
 describe('/openapi/v3', () => {
-  it('lists a document for every group-version, and each answers', async () => {
+  it('lists a document per group version, each of which is served', async () => {
     const { paths } = await json('/openapi/v3');
     expect(Object.keys(isRecord(paths) ? paths : {})).toEqual([
       'api/v1',
@@ -49,14 +49,14 @@ describe('/openapi/v3', () => {
     }
   });
 
-  it('answers a wrong hash, or none, with the document uncached', async () => {
+  it('serves the document uncached for a wrong or missing hash', async () => {
     for (const query of ['', '?hash=00']) {
       const response = await app.request(`/openapi/v3/apis/arc.example.com/v1alpha1${query}`);
       expect([response.status, response.headers.get('Cache-Control')]).toEqual([200, 'no-cache, private']);
     }
   });
 
-  it('answers 304 to a client that has the document', async () => {
+  it('responds 304 to a client with the current ETag', async () => {
     const etag = (await app.request('/openapi/v3')).headers.get('ETag') ?? '';
     expect((await app.request('/openapi/v3', { headers: { 'If-None-Match': etag } })).status).toBe(304);
   });

@@ -21,7 +21,7 @@ function acceptsJson(request: Request): boolean {
   return parseAccept(request.headers.get('Accept')).some((entry) => served.includes(entry.type));
 }
 
-/** Documents are JSON alone, but for the empty v2 below. */
+/** Documents are served as JSON only, except for the empty v2 document below. */
 function requireJson(request: Request): void {
   if (acceptsJson(request)) return;
   throw new ArcError('NotAcceptable', 'only the following media types are accepted: application/json');
@@ -34,20 +34,19 @@ function acceptsProtobufV2(request: Request): boolean {
 }
 
 /**
- * A v2 document in protobuf (openapiv2.Document of gnostic: swagger = 1, info = 2) that describes nothing. kubectl reads
- * it for kinds it does not find in v3 only, to learn that they are not here either: without it, a misspelt kind
- * ends in a complaint about content types.
+ * An empty v2 document in protobuf (openapiv2.Document of gnostic: swagger = 1, info = 2). kubectl reads it for kinds that are not in v3;
+ * without it, a misspelled kind causes an error about content types.
  */
 const emptyV2 = Buffer.from('\n\x032.0\x12\x0c\n\x03ARC\x12\x050.0.0', 'latin1');
 
-/** A client that asks with the current hash may cache the document forever: another document has another hash. */
-function caching(asked: string | undefined, hash: string, now: Date): Record<string, string> {
-  if (asked?.toUpperCase() !== hash) return { 'Cache-Control': uncached, Vary: 'Accept' };
+/** Returns the caching headers: with the current hash in the URL, the document is immutable. */
+function cacheHeaders(requestedHash: string | undefined, hash: string, now: Date): Record<string, string> {
+  if (requestedHash?.toUpperCase() !== hash) return { 'Cache-Control': uncached, Vary: 'Accept' };
   const Expires = new Date(now.getTime() + year).toUTCString();
   return { 'Cache-Control': 'public, immutable', Expires, Vary: 'Accept' };
 }
 
-/** /openapi/v3 with the documents it lists, and /openapi/v2. A wrong hash is answered all the same, uncached. */
+/** Returns the routes of /openapi/v3 with its documents, and /openapi/v2. A document requested with an outdated hash is not cacheable. */
 export function openApiRoutes(
   kinds: readonly KindDefinition[],
   groups: readonly ServedGroup[],
@@ -77,7 +76,7 @@ export function openApiRoutes(
   for (const { path, document } of documents) {
     app.get(`/openapi/v3/${path}`, ({ req }) => {
       requireJson(req.raw);
-      const headers = caching(req.query('hash'), document().hash, options.now());
+      const headers = cacheHeaders(req.query('hash'), document().hash, options.now());
       return respondDocument(req.raw, document(), 'application/json', headers);
     });
   }

@@ -14,7 +14,7 @@ function mapValues(values: Record<string, Schema>): Record<string, Schema> {
   return Object.fromEntries(Object.entries(values).map(([name, schema]) => [name, downgrade(schema)]));
 }
 
-/** Keywords that 2.0 does not have (nullable, alternatives) become an untyped value; references stand alone. */
+/** Converts a schema to 2.0: nullable and alternatives become untyped values, `allOf` references become plain references. */
 function downgrade(schema: Schema): Schema {
   const { allOf, anyOf, nullable, properties, items, additionalProperties, ...rest } = schema;
   const target = allOf?.[0]?.$ref;
@@ -65,7 +65,7 @@ function pathItem({ parameters, operations }: PathItem): object {
   return { ...Object.fromEntries(methods), ...(shared.length > 0 ? { parameters: shared } : {}) };
 }
 
-/** The OpenAPI 2.0 document of all kinds, which the aggregator merges into its own. It holds only paths that we serve. */
+/** Returns the OpenAPI 2.0 document of all kinds, which the aggregator merges into its own. */
 export function openApiV2(kinds: readonly KindDefinition[], version: string): object {
   const paths = kinds.flatMap(pathsOf).map(([path, item]) => [path, pathItem(item)] as const);
   return {

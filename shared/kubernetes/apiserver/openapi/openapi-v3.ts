@@ -27,7 +27,7 @@ function operation({ body, consumes = [], responses, ...rest }: Operation): obje
       : {
           requestBody: {
             content: content(consumes, body),
-            // Delete options are optional; every other body is required.
+            // Only DeleteOptions are optional.
             ...(rest['x-kubernetes-action'].startsWith('delete') ? {} : { required: true }),
           },
         }),
@@ -40,7 +40,7 @@ function pathItem({ parameters, operations }: PathItem): object {
   return { ...Object.fromEntries(methods), ...(parameters.length > 0 ? { parameters } : {}) };
 }
 
-/** The OpenAPI 3.0 document of one group-version: what kubectl explain, validation and editors read. */
+/** Returns the OpenAPI 3.0 document of a group version, for kubectl explain, validation and editors. */
 export function openApiV3(served: ServedVersion, version: string): object {
   const paths = served.kinds.flatMap(pathsOf).map(([path, item]) => [path, pathItem(item)] as const);
   return {

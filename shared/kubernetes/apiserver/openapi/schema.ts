@@ -1,6 +1,5 @@
 /**
- * The part of OpenAPI 3.0 that a structural schema of Kubernetes may use. Documents, pruning and explain all work
- * on this one form.
+ * The subset of OpenAPI 3.0 in structural schemas of Kubernetes, used for documents, pruning and field ownership.
  */
 export interface Schema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
@@ -31,7 +30,7 @@ export interface GroupVersionKind {
   kind: string;
 }
 
-/** Any value without a declared form: everything in it is kept. */
+/** Returns the schema of an arbitrary value, which preserves unknown fields. */
 export function freeForm(description?: string): Schema {
   return {
     ...(description === undefined ? {} : { description }),

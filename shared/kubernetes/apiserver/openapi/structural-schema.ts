@@ -2,8 +2,8 @@ import { isRecord } from '#shared/base/meta';
 import { mergeIntersection, mergeUnion } from './merge-schemas.ts';
 import { freeForm, type Schema } from './schema.ts';
 
-/** Keywords that mean the same in JSON Schema and in a structural schema of Kubernetes. */
-const kept = [
+/** Keywords with the same meaning in JSON Schema and structural schemas. */
+const sharedKeywords = [
   'type',
   'format',
   'title',
@@ -27,12 +27,12 @@ const kept = [
   'pattern',
 ];
 
-/** A longer pattern does not help readers of the document; the server checks it nevertheless. */
-const longestPattern = 200;
+/** Longer patterns are omitted from documents, but still validated. */
+const maxPatternLength = 200;
 
 interface Walk {
   root: Record<string, unknown>;
-  /** References being followed, so that a recursive schema ends as free form instead of never. */
+  /** References on the current path. A recursive reference becomes free-form. */
   following: ReadonlySet<string>;
 }
 
@@ -46,7 +46,7 @@ function resolve(root: Record<string, unknown>, reference: string): unknown {
   return node;
 }
 
-/** zod gives every integer the bounds of safe integers, or of int32; a format is shorter. */
+/** Replaces the bounds of safe integers or int32, which zod adds to every integer, by a format. */
 function integer(schema: Schema): Schema {
   const { minimum, maximum, ...rest } = schema;
   const int32 = minimum === -(2 ** 31) && maximum === 2 ** 31 - 1;
@@ -56,17 +56,19 @@ function integer(schema: Schema): Schema {
   return result;
 }
 
-/** A format implies its pattern, and zod's patterns for dates are longer than the rest of the document. */
+/** Omits patterns that a format implies, such as zod's very long patterns for dates. */
 function text(schema: Schema): Schema {
   const { pattern, ...rest } = schema;
   if (rest.format === 'base64') rest.format = 'byte';
-  return pattern === undefined || rest.format !== undefined || pattern.length > longestPattern
+  return pattern === undefined || rest.format !== undefined || pattern.length > maxPatternLength
     ? rest
     : { ...rest, pattern };
 }
 
 function keywords(node: Record<string, unknown>): Schema {
-  const entries = Object.entries(node).filter(([name]) => kept.includes(name) || name.startsWith('x-'));
+  const entries = Object.entries(node).filter(
+    ([name]) => sharedKeywords.includes(name) || name.startsWith('x-'),
+  );
   return Object.fromEntries(entries) as Schema;
 }
 
@@ -88,7 +90,7 @@ function objectParts(node: Record<string, unknown>, schema: Schema, walk: Walk):
 }
 
 function variants(value: unknown, walk: Walk): Schema[] | undefined {
-  return Array.isArray(value) ? value.map((one: unknown) => convert(one, walk)) : undefined;
+  return Array.isArray(value) ? value.map((variant: unknown) => convert(variant, walk)) : undefined;
 }
 
 function combined(node: Record<string, unknown>, walk: Walk): Schema | undefined {
@@ -125,8 +127,8 @@ function convert(node: unknown, walk: Walk): Schema {
 }
 
 /**
- * JSON Schema as zod writes it (target openapi-3.0) -> a structural schema: references inlined, unions merged,
- * unknown values and loose objects marked as preserved, nothing said about additional properties elsewhere.
+ * Converts zod's JSON Schema (target openapi-3.0) to a structural schema: inlines references, merges unions, and marks unknown values and
+ * loose objects with x-kubernetes-preserve-unknown-fields.
  */
 export function toStructural(document: Record<string, unknown>): Schema {
   return convert(document, { root: document, following: new Set() });

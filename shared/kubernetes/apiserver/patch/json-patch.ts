@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '#shared/base/meta';
 
-/** One operation of RFC 6902, with all fields that its `op` needs. */
+/** A complete operation of RFC 6902. */
 export interface Operation {
   op: 'add' | 'replace' | 'test' | 'remove' | 'move' | 'copy';
   path: string;
@@ -11,14 +11,14 @@ export interface Operation {
 
 const texts = ['op', 'path', 'from'];
 
-/** True if the types of op, path and from are right, whether or not the operation is complete. */
+/** Checks the types of op, path and from, but not completeness. */
 export function isOperation(value: unknown): value is Partial<Operation> | null {
   if (value === null) return true;
   if (!isRecord(value)) return false;
   return texts.map((field) => value[field]).every((text) => text == null || typeof text === 'string');
 }
 
-/** Throws OperationError for an operation without a field that its op needs. A missing value is null. */
+/** Throws OperationError if a field that the op requires is missing. A missing value is null. */
 function complete(operation: Partial<Operation> | null): Operation {
   const { op, path, from, value = null } = operation ?? {};
   if (typeof path !== 'string') throw new OperationError('it has no path');
@@ -44,7 +44,7 @@ function stepsOf(path: string): string[] {
   return path.includes('~') ? steps.map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~')) : steps;
 }
 
-/** An operation that cannot be applied to the document; the message says why. */
+/** The reason why an operation cannot be applied to the document. */
 export class OperationError extends Error {}
 
 const missing = (path: string) => new OperationError(`${shownPath(path)} does not exist`);
@@ -56,7 +56,7 @@ function shownPath(path: string): string {
 /** The target location of a pointer, in an object or an array. It need not exist yet. */
 type TargetLocation = { list: unknown[]; index: number } | { fields: Record<string, unknown>; key: string };
 
-/** The value below a step; own properties alone, array indexes as plain decimals. */
+/** Returns an own property or array item. */
 function child(parent: unknown, step: string): { value: unknown } | undefined {
   if (Array.isArray(parent)) {
     const index = indexOf(step, parent.length);
@@ -65,7 +65,7 @@ function child(parent: unknown, step: string): { value: unknown } | undefined {
   return isRecord(parent) && Object.hasOwn(parent, step) ? { value: parent[step] } : undefined;
 }
 
-/** Negative indexes count from the end, as in the library that Kubernetes uses. */
+/** Parses an array index. Negative indexes count from the end, as in the library that Kubernetes uses. */
 function indexOf(step: string, length: number): number | undefined {
   if (!/^[-+]?\d{1,9}$/.test(step)) return undefined;
   const index = Number(step);
@@ -82,7 +82,7 @@ function valueAt(document: unknown, path: string): unknown {
   return value;
 }
 
-/** A missing field of an existing object counts as null. */
+/** Returns a value, or null for a missing field of an existing object. */
 function valueOrNull(document: unknown, path: string): unknown {
   if (path === '') return document;
   const target = locate(document, path);
@@ -105,8 +105,8 @@ function locate(document: unknown, path: string): TargetLocation {
     return { list: parent, index };
   }
   if (!isRecord(parent)) throw missing(path);
-  // Later code would lose such a property or take it for the prototype.
-  if (key === '__proto__') throw new OperationError('"__proto__" cannot be a field');
+  // Assigning such a property would set the prototype.
+  if (key === '__proto__') throw new OperationError('the field name "__proto__" is not allowed');
   return { fields: parent, key };
 }
 
@@ -131,7 +131,7 @@ function remove(document: unknown, path: string, shifted: Count): unknown {
   return document;
 }
 
-/** As in the library that Kubernetes uses, a missing field is set; a list item must exist. */
+/** Like the library that Kubernetes uses, sets a missing field; a list item must exist. */
 function replace(document: unknown, path: string, value: unknown): unknown {
   if (path === '') return value;
   const target = locate(document, path);
@@ -150,15 +150,15 @@ function move(document: unknown, from: string, path: string, shifted: Count): un
 
 type Count = (items: number) => void;
 
-/** Called with each value that is copied, and with the number of list items that an operation shifts, so that a caller can count them. */
+/** Callbacks to account for the cost of operations: every copied value, and the number of shifted list items. */
 export interface Costs {
   copied(value: unknown): void;
   shifted: Count;
 }
 
 /**
- * Carries out one operation of RFC 6902 on `document`, which is changed, and returns the document there is then. What it costs beyond
- * its own length, `costs` hears of: a body may have ten thousand operations. Throws OperationError.
+ * Applies an operation of RFC 6902 to `document`, which is mutated, and returns the new document. Reports costs beyond the length of the
+ * operation. Throws OperationError.
  */
 export function applyOperation(
   document: unknown,

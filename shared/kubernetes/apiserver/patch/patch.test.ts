@@ -23,7 +23,7 @@ const read = async (body: unknown, type = 'application/json-patch+json') => {
     body: JSON.stringify(body),
     headers: { 'content-type': type },
   });
-  return readPatch({ raw, use: undefined, body: undefined }, definition);
+  return readPatch({ raw, fairUse: undefined, body: undefined }, definition);
 };
 
 describe('JSON patch', () => {
@@ -50,7 +50,7 @@ describe('JSON patch', () => {
     [{ op: 'add', path: '/__proto__/polluted', value: 1 }],
     [{ op: 'add', path: '/constructor/prototype/polluted', value: 1 }],
     [{ op: 'copy', path: '/spec/x', from: '/none/none' }],
-  ])('answers Invalid to %j', async (operation) => {
+  ])('rejects %j with Invalid', async (operation) => {
     await expect(patched([operation])).rejects.toMatchObject({ code: 'Invalid' });
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
@@ -64,7 +64,7 @@ describe('JSON patch', () => {
     await expect(patched(operations)).rejects.toMatchObject({ code: 'RequestEntityTooLarge' });
   });
 
-  it('stops moves that shift long lists again and again, not those in lists of a usual length', async () => {
+  it('limits moves that shift long lists repeatedly, but not in lists of usual length', async () => {
     const moves = (count: number) =>
       Array.from({ length: count }, () => ({ op: 'move', from: '/spec/a/0', path: '/spec/a/-' }));
     const listOf = (length: number): KubeObject => ({ ...object, spec: { a: Array(length).fill(1) } });

@@ -16,17 +16,17 @@ const strategicType = 'application/strategic-merge-patch+json';
 const applyType = 'application/apply-patch+yaml';
 const operationLimit = 10_000;
 
-/** As they were sent: an incomplete one fails when it is applied. */
+/** Operations from the client; an incomplete operation fails when it is applied. */
 type Operations = readonly (Partial<Operation> | null)[];
 
-/** A patch that can be applied repeatedly, to any state of the object. */
+/** A parsed patch, which can be applied repeatedly. */
 export type Patch =
   | { type: 'merge' | 'strategic'; changes: Record<string, unknown>; duplicates: string[] }
   | { type: 'json'; operations: Operations; duplicates: string[] };
 
 /**
- * The media type of a patch; throws UnsupportedMediaType for an unknown one. Strategic merge patches exist only for the core
- * kinds: for all others this 415 makes clients fall back to a merge patch.
+ * Returns the media type of a patch. Throws UnsupportedMediaType for unknown types, and for strategic merge patches of other than core kinds,
+ * so that clients fall back to a merge patch.
  */
 export function patchType(request: IncomingRequest, definition: KindDefinition): string {
   const type = bodyType(request);
@@ -35,12 +35,12 @@ export function patchType(request: IncomingRequest, definition: KindDefinition):
   return type;
 }
 
-/** True for server-side apply, which fieldmanager/ handles. */
+/** Tells whether a patch is a server-side apply. */
 export function isApply(type: string): boolean {
   return type === applyType;
 }
 
-/** Reads a patch body; rejects with UnsupportedMediaType, BadRequest or RequestEntityTooLarge. */
+/** Parses the body of a patch. Rejects with UnsupportedMediaType, BadRequest or RequestEntityTooLarge. */
 export async function readPatch(request: BodySource, definition: KindDefinition): Promise<Patch> {
   const type = patchType(request.raw, definition);
   const { value, duplicates } = await parseBody(await readBody(request), 'application/json');
@@ -50,7 +50,7 @@ export async function readPatch(request: BodySource, definition: KindDefinition)
   }
   if (value === null) return { type: 'json', operations: [], duplicates };
   if (!Array.isArray(value) || !value.every(isOperation)) {
-    throw badRequest('a JSON patch must be a list of operations, whose op, path and from are texts');
+    throw badRequest('a JSON patch must be a list of operations, whose op, path and from are strings');
   }
   if (value.length > operationLimit) {
     const message = `The allowed maximum operations in a JSON patch is ${operationLimit}, got ${value.length}`;
@@ -59,7 +59,7 @@ export async function readPatch(request: BodySource, definition: KindDefinition)
   return { type: 'json', operations: value, duplicates };
 }
 
-/** The patched object, not yet validated. `object` is not changed. Throws Invalid when an operation cannot be applied. */
+/** Returns the patched object before validation. Does not mutate `object`. Throws Invalid if an operation cannot be applied. */
 export async function applyPatch(
   patch: Patch,
   object: KubeObject,
@@ -71,12 +71,13 @@ export async function applyPatch(
     : strategicMerge(object, patch.changes);
 }
 
-const operationsAtOnce = 200;
+/** Operations between two yields to the event loop. */
+const operationBatch = 200;
 
-/** Most items of lists that the operations of a patch may shift in all: 10,000 of them in a list of 1,000. */
+/** Limit of list items that the operations of a patch may shift: 10,000 operations on a list of 1,000 items. */
 const shiftLimit = 10_000_000;
 
-/** Each copy may double the document, and each item put in front of a list shifts all others: both are limited. */
+/** Limits copies, each of which may double the document, and insertions, each of which shifts the rest of a list. */
 function limitedCosts(): Costs {
   let copies = 0;
   let shifts = 0;
@@ -84,7 +85,7 @@ function limitedCosts(): Costs {
     copied(value) {
       copies += JSON.stringify(value ?? null).length;
       if (copies > bodyLimit)
-        throw tooLarge(`the copies of a JSON patch may not exceed ${bytesText(bodyLimit)} in all`);
+        throw tooLarge(`the copies of a JSON patch may not exceed ${bytesText(bodyLimit)} in total`);
     },
     shifted(items) {
       shifts += items;
@@ -106,7 +107,7 @@ async function applyOperations(
   let document: unknown = structuredClone(object);
   const costs = limitedCosts();
   for (const [index, operation] of operations.entries()) {
-    if (index % operationsAtOnce === operationsAtOnce - 1) await yieldToEventLoop();
+    if (index % operationBatch === operationBatch - 1) await yieldToEventLoop();
     try {
       document = applyOperation(document, operation, costs);
     } catch (caught) {
@@ -114,12 +115,13 @@ async function applyOperations(
     }
   }
   if (!isRecord(document)) {
-    const message = 'the server rejected our request due to an error in our request: nothing is left of it';
+    const message =
+      'the server rejected our request due to an error in our request: the patch removes the whole object';
     throw new ArcError('Invalid', message, { details: {} });
   }
   const text = JSON.stringify(document);
   if (text.length > bodyLimit) throw tooLarge(`the patched object exceeds ${bytesText(bodyLimit)}`);
-  // Patches can nest deeper than a body may: the same limits apply.
+  // A patch can exceed the limits of a body, such as its nesting depth.
   return parseJson(text).value;
 }
 
@@ -129,7 +131,7 @@ function operationFailed(
   definition: KindDefinition,
   caught: unknown,
 ): ArcError {
-  const why = caught instanceof Error ? caught.message : String(caught);
-  const message = `the server rejected our request due to an error in our request: operation ${index} (${operation?.op ?? 'nothing'} ${(operation?.path ?? '').slice(0, 200)}) does not fit the ${definition.kind}: ${why}`;
+  const reason = caught instanceof Error ? caught.message : String(caught);
+  const message = `the server rejected our request due to an error in our request: operation ${index} (${operation?.op ?? 'nothing'} ${(operation?.path ?? '').slice(0, 200)}) does not fit the ${definition.kind}: ${reason}`;
   return new ArcError('Invalid', message, { details: {}, cause: caught });
 }

@@ -18,7 +18,7 @@ describe('strategicMerge', () => {
     );
   });
 
-  it('adds finalizers and removes those named', () => {
+  it('adds finalizers and removes listed ones', () => {
     const old = { finalizers: ['a', 'b'] };
     expect(strategicMerge(old, { finalizers: ['b', 'c'] })).toEqual({ finalizers: ['a', 'b', 'c'] });
     const removal = { '$deleteFromPrimitiveList/finalizers': ['a'], '$setElementOrder/finalizers': ['b'] };

@@ -1,15 +1,14 @@
 import { isRecord } from '#shared/base/meta';
 
 /**
- * A strategic merge patch as kubectl sends it for the core kinds whose Go types it knows: a merge patch in which the
- * lists below merge by key, and keys that begin with `$` are directives (k8s.io/apimachinery, pkg/util/strategicpatch).
- * All other lists are replaced, which is what the core kinds without containers declare.
+ * Applies a strategic merge patch (k8s.io/apimachinery, pkg/util/strategicpatch), which kubectl sends for core kinds: a merge patch with
+ * `$` directives that merges finalizers and ownerReferences by key. Replaces all other lists, as core kinds without containers declare.
  */
 export function strategicMerge(target: unknown, changes: unknown): unknown {
   if (!isRecord(changes)) return changes;
   if (changes.$patch === 'delete') return undefined;
-  const fresh = changes.$patch === 'replace' || !isRecord(target);
-  const merged = new Map(fresh ? [] : Object.entries(target));
+  const replaces = changes.$patch === 'replace' || !isRecord(target);
+  const merged = new Map(replaces ? [] : Object.entries(target));
   for (const [key, change] of Object.entries(changes)) {
     if (key.startsWith('$')) applyDirective(merged, key, change);
     else if (change === null) merged.delete(key);
@@ -23,7 +22,7 @@ function set(merged: Map<string, unknown>, key: string, value: unknown): void {
   else merged.set(key, value);
 }
 
-/** `$deleteFromPrimitiveList/finalizers`, `$retainKeys`; `$setElementOrder/…` has no effect on the lists served. */
+/** Applies `$deleteFromPrimitiveList/…` and `$retainKeys`; `$setElementOrder/…` has no effect on the supported lists. */
 function applyDirective(merged: Map<string, unknown>, key: string, change: unknown): void {
   const [directive, field = ''] = key.split('/');
   if (directive === '$deleteFromPrimitiveList' && Array.isArray(change)) {
@@ -51,7 +50,7 @@ function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Owner references merge by uid; `$patch: delete` removes one, `$patch: replace` clears the list first. */
+/** Merges owner references by uid. `$patch: delete` removes a reference, `$patch: replace` clears the list first. */
 function mergeOwners(old: unknown[], changes: unknown[]): unknown[] {
   const replace = changes.some((change) => isRecord(change) && change.$patch === 'replace');
   const owners = new Map(replace ? [] : old.map((owner) => [uidOf(owner), owner]));

@@ -3,7 +3,7 @@ const hour = 60 * minute;
 const day = 24;
 const year = 365 * day;
 
-/** `main` alone when `rest` is nothing, both otherwise: `5m`, `5m3s`. */
+/** Formats `main` and, unless it is 0, `rest`: `5m`, `5m3s`. */
 function pair(main: number, unit: string, rest: number, restUnit: string): string {
   return rest === 0 ? `${main}${unit}` : `${main}${unit}${rest}${restUnit}`;
 }
@@ -18,9 +18,8 @@ function ofHours(hours: number, minutes: number): string {
 }
 
 /**
- * A length of time as `kubectl get` prints ages, by the rules of k8s.io/apimachinery duration.HumanDuration: two units
- * where the first is small, one where it is not. Up to two seconds in the future count as now (clocks differ),
- * beyond that it is `<invalid>`, as is a value that is not a number.
+ * Formats a duration like ages in `kubectl get`, by the rules of duration.HumanDuration of k8s.io/apimachinery: two units if the first is
+ * small, otherwise one. Up to two seconds in the future are `0s` (clock skew); beyond that, and for NaN, the result is `<invalid>`.
  */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000);
@@ -33,7 +32,7 @@ export function humanDuration(milliseconds: number): string {
   return ofHours(Math.floor(seconds / hour), minutes);
 }
 
-/** The age at `now` of an RFC 3339 timestamp; `<invalid>` for any other text. */
+/** Returns the age of an RFC 3339 timestamp; `<invalid>` if it cannot be parsed. */
 export function age(timestamp: string, now: Date): string {
   return humanDuration(now.getTime() - Date.parse(timestamp));
 }

@@ -1,20 +1,20 @@
 import type { KubeObject, ObjectMeta } from '../kinds/definition.ts';
 
-/** metav1.ListMeta, as lists, pages and Tables carry it. */
+/** metav1.ListMeta. */
 export interface ListMeta {
   resourceVersion?: string;
   continue?: string;
   remainingItemCount?: number;
 }
 
-/** An object's metadata alone: garbage collectors and metadata informers ask for it. */
+/** The metadata of an object, requested by garbage collectors and metadata informers. */
 export interface PartialObjectMetadata {
   kind: 'PartialObjectMetadata';
   apiVersion: 'meta.k8s.io/v1';
   metadata: ObjectMeta;
 }
 
-/** The object's metadata, whole, under the kind of meta.k8s.io/v1. Shares the metadata with the object. */
+/** Returns the PartialObjectMetadata of an object. Shares the metadata with the object. */
 export function toPartial(object: KubeObject): PartialObjectMetadata {
   return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
 }

@@ -2,7 +2,7 @@ import type { Column, KindDefinition, KubeObject } from '../kinds/definition.ts'
 import { age } from './human-duration.ts';
 import { type ListMeta, type PartialObjectMetadata, toPartial } from './partial.ts';
 
-/** The object of a row beside its cells (query parameter includeObject). */
+/** The object in each row (query parameter includeObject). */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 export interface TableColumn {
@@ -20,7 +20,7 @@ export interface TableRow {
   object: PartialObjectMetadata | KubeObject | null;
 }
 
-/** meta.k8s.io/v1 Table. `columnDefinitions` is null when the watch has sent them before. */
+/** meta.k8s.io/v1 Table. `columnDefinitions` is null after the first event of a watch. */
 export interface Table {
   kind: 'Table';
   apiVersion: 'meta.k8s.io/v1';
@@ -31,11 +31,11 @@ export interface Table {
 
 export interface TableOptions {
   includeObject: IncludeObject;
-  /** The time at which ages are computed. */
+  /** Reference time of ages. */
   now: Date;
-  /** Metadata of the list; a single object shows its own resourceVersion. */
+  /** Metadata of the list. Default: the resourceVersion of a single object. */
   listMeta?: ListMeta;
-  /** False for every event of a watch but the first. */
+  /** False after the first event of a watch. */
   columnDefinitions: boolean;
 }
 
@@ -53,24 +53,24 @@ const ageColumn: Column = {
   value: (object) => object.metadata.creationTimestamp,
 };
 
-/** The name, the kind's columns, and the age unless the kind has such a column; of a kind with a column for the name, its columns alone. */
+/** Returns Name, the columns of the kind, and Age unless the kind defines it. A kind that defines Name defines all its columns. */
 export function columnsOf({ columns }: KindDefinition): readonly Column[] {
   const has = (name: string) => columns.some((column) => column.name === name);
   if (has('Name')) return columns;
   return [nameColumn, ...columns, ...(has('Age') ? [] : [ageColumn])];
 }
 
-/** The values of an object for the kind's columns, dates unchanged; cellsOf() prints them. */
+/** Returns the column values of an object, with dates as timestamps; cellsOf formats them. */
 export function columnValues(definition: KindDefinition, object: KubeObject): unknown[] {
   return columnsOf(definition).map((column) => column.value(object));
 }
 
-/** The cells of a row. @param now the time at which ages are computed */
+/** Returns the cells of a row. @param now reference time of ages */
 export function cellsOf(definition: KindDefinition, values: readonly unknown[], now: Date): Cell[] {
   return columnsOf(definition).map((column, index) => cell(column, values[index], now));
 }
 
-/** A value of another type than the column's prints as nothing: a stored object may be older than the column. */
+/** Returns null for a value whose type differs from the type of the column: a stored object may be older than the column. */
 function cell(column: Column, value: unknown, now: Date): Cell {
   if (value === null || value === undefined) return null;
   switch (column.type) {
@@ -87,7 +87,7 @@ function cell(column: Column, value: unknown, now: Date): Cell {
   }
 }
 
-/** The column definitions of a Table. */
+/** Returns the column definitions of a Table. */
 export function columnDefinitions(definition: KindDefinition): TableColumn[] {
   return columnsOf(definition).map(({ name, type, description, priority = 0 }) => ({
     name,
@@ -110,8 +110,7 @@ function metadataOf(objects: readonly KubeObject[], listMeta: ListMeta | undefin
 }
 
 /**
- * Objects as `kubectl get` shows them: the name, the kind's columns (priority 1 only with -o wide), the age.
- * Absent values are null, dates come out as ages: kubectl prints cells as they are.
+ * Returns objects as a Table for `kubectl get`. Absent values are null and dates are ages, because kubectl prints cells verbatim.
  */
 export function toTable(
   definition: KindDefinition,

@@ -5,26 +5,26 @@ import type { UsageAccount } from './usage-account.ts';
 
 export interface FollowOptions {
   signal: AbortSignal;
-  /** The account has come to a later revision. */
+  /** Called when the account reaches a later revision. */
   onProgress(): void;
-  /** A list or watch failed; it is tried again. */
+  /** Called when a list or watch fails; it is retried. */
   onFailure(error: ArcError): void;
 }
 
-/** Between looks at a store that is being loaded, and between failed attempts, ms. */
-const waits = { baseMs: 50, maxMs: 2_000 };
+/** Poll interval while the store initializes, and backoff after failures. */
+const delays = { baseMs: 50, maxMs: 2_000 };
 
-/** Keeps `account` up to date with what the store holds under `prefix`, until `signal` is aborted. Counts anew where events were missed. */
+/** Keeps `account` up to date with the store under `prefix` by list and watch, until `signal` is aborted. Relists when a watch expires. */
 export async function followUsage(
   store: Store,
   prefix: string,
   account: UsageAccount,
   { signal, onProgress, onFailure }: FollowOptions,
 ): Promise<void> {
-  const backoff = createBackoff(waits);
+  const backoff = createBackoff(delays);
   while (!signal.aborted) {
-    // Until then a list is the store's, which another one is loading from already.
-    while (!store.synced && !signal.aborted) await pause(waits.baseMs, signal);
+    // Before the cache is synced, a list would read from the backing store in addition to the cache's own list.
+    while (!store.synced && !signal.aborted) await pause(delays.baseMs, signal);
     try {
       await countAll(store, prefix, account, signal);
       onProgress();
@@ -40,7 +40,7 @@ export async function followUsage(
   }
 }
 
-/** In a function of its own, so that the list is not kept for as long as the watch goes on. */
+/** A separate function, so that the list is garbage collected while the watch runs. */
 async function countAll(
   store: Store,
   prefix: string,

@@ -1,44 +1,52 @@
 import { ArcError } from '#shared/base/errors';
 import { qualified } from '../errors/api-errors.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
-import type { Use } from './usage-account.ts';
+import type { ResourceUsage } from './usage-account.ts';
 
-/** One limit of what a namespace may hold of a kind. */
+/** A limit of the objects of a kind in a namespace. */
 export interface HardLimit {
-  /** The name of the quota that states it: several limits of one quota are reported together. */
+  /** The name of the quota. Exceeded limits of a quota are reported together. */
   quota: string;
-  /** The resource that is limited, in the words of a ResourceQuota: `count/<plural>.<group>`. */
+  /** The limited resource, in the notation of ResourceQuota: `count/<plural>.<group>`. */
   resource: string;
-  measure: keyof Use;
+  measure: keyof ResourceUsage;
   hard: number;
-  /** What else the user has to know: where the limit stands. */
+  /** Where the limit is configured, for the error message. */
   source?: string;
 }
 
-/** The limits that a collection with this use would exceed by growing. What does not grow exceeds none. */
-export function exceededLimits(limits: readonly HardLimit[], use: Use, growth: Use): HardLimit[] {
+/** Returns the limits that a collection would exceed by growing. */
+export function exceededLimits(
+  limits: readonly HardLimit[],
+  use: ResourceUsage,
+  growth: ResourceUsage,
+): HardLimit[] {
   return limits.filter(({ measure, hard }) => growth[measure] > 0 && use[measure] + growth[measure] > hard);
 }
 
-/** More than all servers on one store can write within a tenth of a second. */
-const margin: Use = { objects: 1_000, bytes: 16 * 1024 * 1024 };
+/** More than all servers of a store can write within 100 ms. */
+const margin: ResourceUsage = { objects: 1_000, bytes: 16 * 1024 * 1024 };
 
-/** True where the growth leaves so little of a limit that what others have just stored decides. */
-export function comesNear(limits: readonly HardLimit[], use: Use, growth: Use): boolean {
+/** Tells whether a collection would come so close to a limit that concurrent writes of other servers matter. */
+export function isNearLimit(
+  limits: readonly HardLimit[],
+  use: ResourceUsage,
+  growth: ResourceUsage,
+): boolean {
   return limits.some(
     ({ measure, hard }) => growth[measure] > 0 && use[measure] + growth[measure] > hard - margin[measure],
   );
 }
 
 /**
- * The error of a write that exceeds limits, in the form of kube-apiserver's ResourceQuota plug-in (k8s.io/apiserver,
- * pkg/admission/plugin/resourcequota): clients look for "exceeded quota" in it.
+ * Returns the error of a write that exceeds limits, in the words of kube-apiserver's ResourceQuota plug-in (k8s.io/apiserver,
+ * pkg/admission/plugin/resourcequota): clients search for "exceeded quota".
  */
 export function quotaExceeded(
   { group, plural }: Pick<KindDefinition, 'group' | 'plural'>,
   name: string,
   exceeded: readonly HardLimit[],
-  { use, growth }: { use: Use; growth: Use },
+  { use, growth }: { use: ResourceUsage; growth: ResourceUsage },
 ): ArcError {
   const [first] = exceeded;
   const together = exceeded

@@ -10,7 +10,7 @@ import { objectKey } from '../registry/keys.ts';
 import { group, kinds } from '../testing/test-server.ts';
 import type { HardLimit } from './limits.ts';
 import { createQuota, type Quota } from './quota.ts';
-import type { Use } from './usage-account.ts';
+import type { ResourceUsage } from './usage-account.ts';
 
 const definition = kinds.find(({ plural }) => plural === 'widgets') as KindDefinition;
 const collection = `/registry/${group}/widgets/team/`;
@@ -33,7 +33,7 @@ describe('createQuota', () => {
       },
       { signal: stop.signal, onFailure: () => undefined, now: () => new Date() },
     );
-  const limit = (measure: keyof Use, hard: number): HardLimit => ({
+  const limit = (measure: keyof ResourceUsage, hard: number): HardLimit => ({
     quota: 'ours',
     resource: `${measure === 'objects' ? 'count' : 'bytes'}/widgets`,
     measure,
@@ -70,7 +70,7 @@ describe('createQuota', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('admits as many as fit, exactly, of many at once', async () => {
+  it('admits exactly as many concurrent writes as fit', async () => {
     limits = [limit('objects', 7)];
     const quota = follow();
     expect(await outcomes(Array.from({ length: 50 }, (_, index) => create(quota, `w-${index}`)))).toEqual({
@@ -80,7 +80,7 @@ describe('createQuota', () => {
     expect(await counted()).toMatchObject({ objects: 7 });
   });
 
-  it('says quota, request, use and limit as kube-apiserver does, of all limits that are exceeded', async () => {
+  it('reports quota, requested, used and limited of all exceeded limits, like kube-apiserver', async () => {
     limits = [limit('objects', 1), limit('bytes', 15), { ...limit('objects', 0), quota: 'another' }];
     limits.reverse();
     const quota = follow();
@@ -97,7 +97,7 @@ describe('createQuota', () => {
     });
   });
 
-  it('does not refuse what fits once a write in flight has failed', async () => {
+  it('admits a write that fits after a write in flight has failed', async () => {
     limits = [limit('objects', 1)];
     const quota = follow();
     const failing = Promise.withResolvers<never>();
@@ -129,7 +129,7 @@ describe('createQuota', () => {
     await first;
   });
 
-  it('takes what was stored before it began, as after a restart', async () => {
+  it('counts existing objects after a restart', async () => {
     limits = [limit('objects', 3)];
     const before = follow();
     await outcomes(Array.from({ length: 5 }, (_, index) => create(before, `w-${index}`)));
@@ -138,7 +138,7 @@ describe('createQuota', () => {
     await expect(create(follow(), 'more')).rejects.toThrow('used: count/widgets=3,');
   });
 
-  it('has room again as soon as a delete is answered', async () => {
+  it('frees quota as soon as a delete returns', async () => {
     limits = [limit('objects', 1)];
     const quota = follow();
     for (let turn = 0; turn < 20; turn += 1) {
@@ -159,7 +159,7 @@ describe('createQuota', () => {
     expect(await other).toMatchObject({ ok: true });
   });
 
-  it('never passes a limit, whatever is created and deleted at once, and counts what is there', async () => {
+  it('never exceeds a limit under concurrent creates and deletes, and counts correctly', async () => {
     limits = [limit('objects', 12), limit('bytes', 300)];
     const quota = follow();
     const random = randomIntegers();
@@ -181,7 +181,7 @@ describe('createQuota', () => {
     expect(Object.fromEntries(quota.account.entries())).toEqual({ [collection]: await counted() });
   });
 
-  it('of two servers on one store: exceeds a limit by no more than what the other one has in flight', async () => {
+  it('with two servers on a store, exceeds a limit at most by the writes in flight of the other server', async () => {
     limits = [limit('objects', 100)];
     const [one, two] = [follow(delayed(store)), follow(delayed(store))];
     const lane = async (quota: Quota, name: string) => {
@@ -196,7 +196,7 @@ describe('createQuota', () => {
     await expect(create(two, 'more')).rejects.toThrow('exceeded quota');
   });
 
-  it('waits until what is stored was counted, and says so when that takes long', async () => {
+  it('waits until all objects are counted, and rejects with ServiceUnavailable on timeout', async () => {
     limits = [limit('objects', 1)];
     const listing = Promise.withResolvers<void>();
     const slow = over(store, {
@@ -206,14 +206,14 @@ describe('createQuota', () => {
       },
     });
     const quota = follow(slow);
-    expect(() => quota.mustBeCounted()).toThrow('is being counted');
+    expect(() => quota.mustBeCounted()).toThrow('are being counted');
     await expect(create(quota, 'early')).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     listing.resolve();
     expect(await create(quota, 'late')).toMatchObject({ ok: true });
     expect(() => quota.mustBeCounted()).not.toThrow();
   });
 
-  it('counts anew when its watch has missed events', async () => {
+  it('recounts if its watch has missed events', async () => {
     limits = [limit('objects', 100)];
     let lost = false;
     const forgetful = over(store, {

@@ -5,87 +5,86 @@ import type { User } from '../authentication/user/user.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { keyPrefix, storagePrefix } from '../registry/keys.ts';
 import { followUsage } from './follow-usage.ts';
-import { comesNear, exceededLimits, type HardLimit, quotaExceeded } from './limits.ts';
-import { type Claim, UsageAccount, type Use } from './usage-account.ts';
+import { exceededLimits, type HardLimit, isNearLimit, quotaExceeded } from './limits.ts';
+import { type Claim, type ResourceUsage, UsageAccount } from './usage-account.ts';
 import { type Rate, WriteRate } from './write-rate.ts';
 
-/** What a namespace may hold of the kinds of one API group. */
+/** The quota of namespaces for the kinds of an API group. */
 export interface QuotaOptions {
   group: string;
-  /** The limits at present. Throws ServiceUnavailable while they are not known. */
+  /** Returns the current limits. Throws ServiceUnavailable until they are known. */
   limitsOf(namespace: string, plural: string): readonly HardLimit[];
-  /** The bytes that one namespace may write in a minute, at present, and where that stands. */
+  /** Returns the current write rate per namespace, and where it is configured. */
   writeRate(): Pick<Rate, 'perMinute' | 'source'>;
-  /** The users whose updates and rate are not limited: the programs that keep the objects. How much they create is. */
+  /** Tells whether a user's updates and write rate are unlimited, as for controllers. Creates are always limited. */
   isExempt(user: User): boolean;
 }
 
-/** A write that makes a namespace hold more. */
+/** A write that grows the usage of a namespace. */
 export interface GrowingWrite {
   definition: KindDefinition;
   namespace: string;
   name: string;
-  growth: Use;
-  /** Ends a wait for other writes. */
+  growth: ResourceUsage;
+  /** Aborts the wait for other writes. */
   signal: () => AbortSignal;
 }
 
-/** Holds namespaces to their limits. */
+/** Enforces the limits of namespaces. */
 export interface Quota {
-  /** The objects of other groups are not limited. */
+  /** Objects of other groups are not limited. */
   readonly group: string;
   isExempt(user: User): boolean;
   /**
-   * Runs `put` if the write is within the limits of its namespace, and counts what it stored; in a dry run it stores nothing. Rejects with
+   * Runs `put` if the write is within the limits of its namespace, and counts the result; a dry run returns undefined. Rejects with
    * Forbidden.
    */
   run<Result extends WriteResult | undefined>(
     write: GrowingWrite,
     put: () => Promise<Result>,
   ): Promise<Result>;
-  /** Counts bytes that are about to be written. Throws TooManyRequests when the namespace has written too many. */
+  /** Charges bytes to the write rate. Throws TooManyRequests if the namespace exceeds it. */
   charge(namespace: string, bytes: number): void;
-  /** Throws ServiceUnavailable until everything that is stored has been counted. */
+  /** Throws ServiceUnavailable until all stored objects are counted. */
   mustBeCounted(): void;
   readonly account: Pick<UsageAccount, 'entries' | 'revision'>;
-  /** Ended with the signal. */
+  /** Resolves after `signal` is aborted and counting has stopped. */
   readonly done: Promise<void>;
 }
 
-export interface QuotaSurroundings {
-  /** Ends the count. */
+export interface QuotaDependencies {
+  /** Stops counting. */
   signal: AbortSignal;
-  /** The count cannot be kept up to date; it is tried again. */
+  /** Called when counting fails; it is retried. */
   onFailure: (error: ArcError) => void;
   now: () => Date;
 }
 
-/** How long the first writes wait until what is stored has been counted, ms. */
-const loadPatience = 1_000;
-/** How old the count may be for a write that is far from every limit, ms. */
-const longestUnchecked = 100;
-/** More writes of this server that have not come back as events, and it waits for them: it bounds what is kept of them. */
-const mostBehind = 10_000;
+/** Milliseconds for which the first writes wait until all objects are counted. */
+const loadTimeoutMs = 1_000;
+/** Maximum age of the count in milliseconds for a write that is far below every limit. */
+const maxStalenessMs = 100;
+/** Limit of own writes whose events have not arrived; above it, writes wait for the events. */
+const maxBehind = 10_000;
 
 /**
- * Counts what the namespaces hold of the kinds of one group, by one list and one watch of the store, and admits writes by that.
+ * Returns a quota that counts the objects of a group per namespace with one list and watch of the store.
  *
- * Within one server a limit is exact, however many writes arrive at once: a write in flight counts, and one that fits only if others fail
- * waits for their end. With several servers on one store each sees the others' writes when its watch delivers them. A write that comes near
- * a limit waits until all that was stored when it arrived is counted, so the limit is exceeded at most by what the other servers have in
- * flight at that moment.
+ * Limits are exact within a server: writes in flight are counted, and a write that fits only if others fail waits for them. Servers that
+ * share a store see each other's writes through the watch. A write near a limit waits until everything stored before is counted, so
+ * other servers can exceed the limit at most by their writes in flight.
  */
 export function createQuota(
   store: Store,
   { group, limitsOf, writeRate, isExempt }: QuotaOptions,
-  { signal, onFailure, now }: QuotaSurroundings,
+  { signal, onFailure, now }: QuotaDependencies,
 ): Quota {
   const account = new UsageAccount();
   const written = new WriteRate();
   const freshness = new Freshness(() => store.requestProgress());
   const loaded = Promise.withResolvers<void>();
   let isLoaded = false;
-  /** By collection, those who wait until a write in flight has ended. */
+  /** Waiters for the end of a write in flight, by collection. */
   const waiting = new Map<string, PromiseWithResolvers<void>>();
   const done = followUsage(store, storagePrefix(group), account, {
     signal,
@@ -93,33 +92,33 @@ export function createQuota(
     onProgress() {
       isLoaded = true;
       loaded.resolve();
-      freshness.arrived(account.revision);
+      freshness.advance(account.revision);
     },
   });
 
   const mustBeCounted = () => {
-    if (!isLoaded) throw unavailable('what namespaces hold is being counted');
+    if (!isLoaded) throw unavailable('the objects of namespaces are being counted');
   };
 
   const untilLoaded = async () => {
     if (isLoaded) return;
-    await within(loadPatience, 'counting what namespaces hold', loaded.promise).catch(mustBeCounted);
+    await within(loadTimeoutMs, 'counting the objects of namespaces', loaded.promise).catch(mustBeCounted);
   };
 
-  /** When everything was counted that was stored by then, ms. */
+  /** Time in milliseconds at which the account last matched the store. */
   let freshAt = Number.NEGATIVE_INFINITY;
   const readFresh = async () => {
     const began = performance.now();
     const newest = await store.revision();
     if (account.revision < newest && !(await freshness.wait(newest, signal)))
-      throw unavailable('the count of what namespaces hold is behind the store');
+      throw unavailable('the count of the objects of namespaces is behind the store');
     freshAt = began;
   };
   const reads = new Batches<undefined, void>(readFresh, Number.POSITIVE_INFINITY);
-  /** Waits until everything is counted that the store holds now. */
+  /** Waits until everything currently in the store is counted. */
   const catchUp = () => reads.ask(undefined);
 
-  const claim = (collection: string, growth: Use): Claim => {
+  const claim = (collection: string, growth: ResourceUsage): Claim => {
     const claimed = account.claim(collection, growth);
     return {
       settle(revision) {
@@ -134,35 +133,35 @@ export function createQuota(
     const settled = waiting.get(collection) ?? Promise.withResolvers<void>();
     waiting.set(collection, settled);
     await untilAborted(settled.promise, end).catch((cause: unknown) => {
-      throw new ArcError('Timeout', 'other writes of this namespace have not ended in time', { cause });
+      throw new ArcError('Timeout', 'timed out waiting for other writes of this namespace', { cause });
     });
   };
 
-  /** Resolves when the write fits, its claim made in the same turn. Nothing is awaited between the last look and the claim. */
+  /** Resolves with a claim when the write fits. The last check and the claim run without an await in between, so they are atomic. */
   const admit = async ({ definition, namespace, name, growth, signal: endOf }: GrowingWrite) => {
     await untilLoaded();
     const collection = keyPrefix(definition, namespace);
     let isFresh = false;
-    let isLookedAt = performance.now() - freshAt < longestUnchecked;
+    let isRecent = performance.now() - freshAt < maxStalenessMs;
     for (;;) {
       const limits = limitsOf(namespace, definition.plural);
       const use = account.stored(collection);
-      const flying = account.inFlight(collection);
-      const most = { objects: use.objects + flying.objects, bytes: use.bytes + flying.bytes };
-      const isOver = exceededLimits(limits, most, growth).length > 0;
-      const mustBeFresh = isOver || comesNear(limits, most, growth) || account.behind > mostBehind;
+      const inFlight = account.inFlight(collection);
+      const maxUse = { objects: use.objects + inFlight.objects, bytes: use.bytes + inFlight.bytes };
+      const isOver = exceededLimits(limits, maxUse, growth).length > 0;
+      const mustBeFresh = isOver || isNearLimit(limits, maxUse, growth) || account.behind > maxBehind;
       if (mustBeFresh && !isFresh) {
         await catchUp();
         isFresh = true;
         continue;
       }
-      if (!isLookedAt) {
-        // Far from every limit an old count will do where a new one is not to be had.
+      if (!isRecent) {
+        // Far below every limit, a stale count suffices if the store is unavailable.
         isFresh ||= await catchUp().then(
           () => true,
           () => false,
         );
-        isLookedAt = true;
+        isRecent = true;
         continue;
       }
       if (!isOver) return claim(collection, growth);

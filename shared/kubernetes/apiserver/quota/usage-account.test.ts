@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { fc, runs } from '#shared/base/testing';
 import type { StoredItem, StoreEvent } from '#shared/kubernetes/storage';
-import { UsageAccount, type Use } from './usage-account.ts';
+import { type ResourceUsage, UsageAccount } from './usage-account.ts';
 
 const load = async () => undefined;
 const team = '/registry/g/orders/team/';
@@ -22,7 +22,7 @@ it('counts objects and bytes of each kind and namespace', async () => {
   ]);
 });
 
-it('forgets a collection that holds nothing', async () => {
+it('drops empty collections', async () => {
   const account = new UsageAccount();
   account.apply({ events: [put(item('a', 3, 1))], revision: 1 });
   const previous = item('a', 3, 1);
@@ -99,7 +99,7 @@ class History {
     await this.account.load({ items, revision: this.#revision, remaining: 0 }, load);
   }
 
-  recount(): Map<string, Use> {
+  recount(): Map<string, ResourceUsage> {
     const groups = Map.groupBy(this.#stored.values(), ({ key }) => collectionOf(key));
     const useOf = (items: StoredItem[]) => ({
       objects: items.length,
@@ -130,7 +130,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: relist },
 );
 
-it('equals a recount after any creates, updates and deletes, with late events, late answers and new lists', async () => {
+it('equals a recount after any writes, with late events, late responses and relists', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
       const history = new History();

@@ -1,55 +1,54 @@
 import type { StoredList, WatchBatch } from '#shared/kubernetes/storage';
 
-/** Objects of a collection and the bytes of their stored values; as a change, both may be negative. */
-export interface Use {
+/** Number of objects in a collection and size of their stored values. Negative in a change. */
+export interface ResourceUsage {
   objects: number;
   bytes: number;
 }
 
-/** A write in flight that makes its collection grow. */
+/** A reservation for a write in flight. */
 export interface Claim {
-  /** The write has ended: it took `revision`, or undefined where nothing was written. */
+  /** Ends the reservation. @param revision of the write; undefined if nothing was written */
   settle(revision: number | undefined): void;
 }
 
-const nothing: Use = { objects: 0, bytes: 0 };
+const nothing: ResourceUsage = { objects: 0, bytes: 0 };
 
 /**
- * What each collection holds: all objects of one kind in one namespace, by the prefix of their keys. It is kept up to date by the events
- * of the store, each in constant time, and knows the writes of this server before their events arrive. Its memory grows with the
- * collections that hold something, not with their objects.
+ * The usage per collection (the objects of a kind in a namespace), by key prefix. Updated by the events of the store in constant time, and
+ * by writes of this server before their events arrive. Memory is proportional to the number of non-empty collections.
  */
 export class UsageAccount {
-  /** By the events up to `revision`. */
+  /** Usage up to `revision`. */
   #seen = new Tally();
-  /** Writes of this server that have succeeded at a later revision. */
+  /** Growth by writes of this server at later revisions. */
   readonly #unseen = new Tally();
-  #unseenWrites: { revision: number; collection: string; growth: Use }[] = [];
+  #unseenWrites: { revision: number; collection: string; growth: ResourceUsage }[] = [];
   readonly #inFlight = new Tally();
   #revision = 0;
 
-  /** The revision of the store up to which every event is counted. */
+  /** The revision up to which all events are counted. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** How many writes of this server have succeeded and are still to arrive as events. */
+  /** Number of writes of this server whose events have not arrived. */
   get behind(): number {
     return this.#unseenWrites.length;
   }
 
-  /** What is stored: exact at `revision`, with the later writes of this server. */
-  stored(collection: string): Use {
+  /** Returns the usage at `revision`, plus later writes of this server. */
+  stored(collection: string): ResourceUsage {
     return sum(this.#seen.of(collection), this.#unseen.of(collection));
   }
 
-  /** By how much the writes in flight may make it grow. */
-  inFlight(collection: string): Use {
+  /** Returns the growth reserved by writes in flight. */
+  inFlight(collection: string): ResourceUsage {
     return this.#inFlight.of(collection);
   }
 
-  /** Counts the growth from now on. */
-  claim(collection: string, growth: Use): Claim {
+  /** Reserves growth for a write. */
+  claim(collection: string, growth: ResourceUsage): Claim {
     this.#inFlight.add(collection, growth);
     return {
       settle: (revision) => {
@@ -61,18 +60,18 @@ export class UsageAccount {
     };
   }
 
-  /** Counts anew, from a list of everything. `betweenSlices` lets others run. */
+  /** Recounts from a list of all objects. @param betweenSlices yields to the event loop */
   async load({ items, revision }: StoredList, betweenSlices: () => Promise<void>): Promise<void> {
     const counted = new Tally();
     for (const [index, { key, value }] of items.entries()) {
       counted.add(collectionOf(key), { objects: 1, bytes: value.byteLength });
-      if (index % itemsAtOnce === itemsAtOnce - 1) await betweenSlices();
+      if (index % sliceItems === sliceItems - 1) await betweenSlices();
     }
     this.#seen = counted;
     this.#arrive(revision);
   }
 
-  /** Counts the events that follow those counted before. */
+  /** Applies the next events. */
   apply({ events, revision }: WatchBatch): void {
     for (const event of events) {
       const before = event.previous?.value.byteLength;
@@ -83,8 +82,8 @@ export class UsageAccount {
     this.#arrive(revision);
   }
 
-  /** All collections that hold something. */
-  entries(): Iterable<[string, Use]> {
+  /** Returns all non-empty collections. */
+  entries(): Iterable<[string, ResourceUsage]> {
     return this.#seen.entries();
   }
 
@@ -98,37 +97,37 @@ export class UsageAccount {
   }
 }
 
-/** Items of a list that are counted in one turn of the event loop. */
-const itemsAtOnce = 10_000;
+/** Items counted between two yields to the event loop. */
+const sliceItems = 10_000;
 
-/** The prefix that a key shares with the objects of its kind and namespace. */
+/** Returns the key prefix of the kind and namespace of an object. */
 function collectionOf(key: string): string {
   return key.slice(0, key.lastIndexOf('/') + 1);
 }
 
-/** Sums by collection. One that is zero takes no memory. */
+/** Sums by collection, without zero entries. */
 class Tally {
-  readonly #uses = new Map<string, Use>();
+  readonly #uses = new Map<string, ResourceUsage>();
 
-  of(collection: string): Use {
+  of(collection: string): ResourceUsage {
     return this.#uses.get(collection) ?? nothing;
   }
 
-  add(collection: string, change: Use): void {
+  add(collection: string, change: ResourceUsage): void {
     const use = sum(this.of(collection), change);
     if (use.objects === 0 && use.bytes === 0) this.#uses.delete(collection);
     else this.#uses.set(collection, use);
   }
 
-  entries(): Iterable<[string, Use]> {
+  entries(): Iterable<[string, ResourceUsage]> {
     return this.#uses.entries();
   }
 }
 
-function sum(one: Use, other: Use): Use {
-  return { objects: one.objects + other.objects, bytes: one.bytes + other.bytes };
+function sum(a: ResourceUsage, b: ResourceUsage): ResourceUsage {
+  return { objects: a.objects + b.objects, bytes: a.bytes + b.bytes };
 }
 
-function negative({ objects, bytes }: Use): Use {
+function negative({ objects, bytes }: ResourceUsage): ResourceUsage {
   return { objects: -objects, bytes: -bytes };
 }

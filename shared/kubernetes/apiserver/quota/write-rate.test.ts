@@ -4,11 +4,11 @@ import { WriteRate } from './write-rate.ts';
 
 const at = (now: number) => ({ perMinute: 6_000, now, source: 'of a test' });
 
-it('lets a namespace write a minute of bytes at once, then as much as the time that has gone by pays for', () => {
+it("allows a burst of a minute's bytes, then the sustained rate", () => {
   const rate = new WriteRate();
   for (let index = 0; index < 6; index += 1) rate.take('team', 1_000, at(0));
   expect(() => rate.take('team', 1_000, at(0))).toThrow(
-    'Too many requests, please try again later: namespace "team" may write 6000 bytes in a minute (of a test).',
+    'Too many requests, please try again later: namespace "team" may write 6000 bytes per minute (of a test).',
   );
   rate.take('other', 6_000, at(0));
   expect(() => rate.take('team', 1_000, at(9_000))).toThrow();
@@ -17,7 +17,7 @@ it('lets a namespace write a minute of bytes at once, then as much as the time t
   rate.take('team', 6_000, at(200_000));
 });
 
-it('says how long to wait, and does not count what it refuses', () => {
+it('reports how long to wait, and does not charge refused writes', () => {
   const rate = new WriteRate();
   rate.take('team', 6_000, at(0));
   for (let index = 0; index < 3; index += 1) {

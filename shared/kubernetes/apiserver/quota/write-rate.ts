@@ -1,26 +1,26 @@
 import { ArcError } from '#shared/base/errors';
 
 const minute = 60_000;
-/** More namespaces than this, and those that have written nothing for a minute are forgotten. */
-const sweepFrom = 1_000;
+/** Number of namespaces above which idle ones are evicted. */
+const minSweepSize = 1_000;
 
 /**
- * How many bytes each namespace writes: a store keeps what an update replaces until its history is compacted, so one object that is written
- * again and again fills it as well as many do. A namespace that has rested for a minute may write a minute's worth at once.
+ * Limits the bytes that a namespace writes per minute: a store keeps replaced values until compaction, so frequent updates of one object fill
+ * it like many objects do. A leaky bucket with the capacity of one minute.
  */
 export class WriteRate {
-  /** By namespace, the milliseconds that pay for what it had written, and when that was so. */
+  /** Fill level of the bucket per namespace. */
   readonly #debts = new Map<string, Debt>();
-  #sweepAt = sweepFrom;
+  #sweepAt = minSweepSize;
 
-  /** Counts a write. Throws TooManyRequests, with the seconds to wait, when the namespace has written too much. */
+  /** Charges a write. Throws TooManyRequests with Retry-After if the namespace exceeds its rate. */
   take(namespace: string, bytes: number, { perMinute, now, source }: Rate): void {
     const cost = (bytes / perMinute) * minute;
     const owed = owedAt(now, this.#debts.get(namespace));
     if (owed + cost > minute) {
       const retryAfterSeconds = Math.ceil((owed + cost - minute) / 1000);
-      const why = `namespace "${namespace}" may write ${perMinute} bytes in a minute (${source})`;
-      throw new ArcError('TooManyRequests', `Too many requests, please try again later: ${why}.`, {
+      const reason = `namespace "${namespace}" may write ${perMinute} bytes per minute (${source})`;
+      throw new ArcError('TooManyRequests', `Too many requests, please try again later: ${reason}.`, {
         details: { retryAfterSeconds },
       });
     }
@@ -28,32 +28,33 @@ export class WriteRate {
     if (this.#debts.size > this.#sweepAt) this.#sweep(now);
   }
 
-  /** How many namespaces are remembered. */
+  /** Number of tracked namespaces. */
   get size(): number {
     return this.#debts.size;
   }
 
   #sweep(now: number): void {
     for (const [namespace, debt] of this.#debts) if (owedAt(now, debt) === 0) this.#debts.delete(namespace);
-    this.#sweepAt = Math.max(sweepFrom, 2 * this.#debts.size);
+    this.#sweepAt = Math.max(minSweepSize, 2 * this.#debts.size);
   }
 }
 
 interface Debt {
+  /** Milliseconds until the bucket is empty. */
   owed: number;
   at: number;
 }
 
-/** What is left of a debt. A clock that was set back pays for nothing, and adds nothing. */
+/** Returns the remaining debt. A clock that was set back changes nothing. */
 function owedAt(now: number, { owed, at }: Debt = { owed: 0, at: now }): number {
   return Math.max(0, owed - Math.max(0, now - at));
 }
 
 export interface Rate {
-  /** Bytes; at least those of the largest object. */
+  /** Bytes per minute, at least the size limit of an object. */
   perMinute: number;
-  /** Unix ms. */
+  /** Unix time in milliseconds. */
   now: number;
-  /** Where the limit stands. */
+  /** Where the limit is configured. */
   source: string;
 }

@@ -5,7 +5,7 @@ const prefix = '/registry/g/widgets/';
 const raw = (token: unknown) => Buffer.from(JSON.stringify(token)).toString('base64url');
 
 describe('continue tokens', () => {
-  it('decode to what was encoded', () => {
+  it('round-trip', () => {
     const token = encodeContinue(prefix, `${prefix}ns/name\0`, 17);
     expect(decodeContinue(prefix, token)).toEqual({ revision: 17, start: `${prefix}ns/name\0` });
   });

@@ -3,18 +3,18 @@ import type { IndexedBy, StoredItem } from '#shared/kubernetes/storage';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { columnValues } from '../printers/table.ts';
 import { keyPrefix } from './keys.ts';
-import { type Selectable, type Selection, selectableOf, wordOf } from './selectors.ts';
+import { indexValueOf, type Selectable, type Selection, selectableOf } from './selectors.ts';
 import { decodeObject } from './stored-object.ts';
 
-/** The parts of a stored object that lists and watches need again and again: parsed once, kept as long as the item. */
+/** The parts of an object that lists and watches need repeatedly: parsed once, cached for the lifetime of the item. */
 export interface ItemSummary extends Selectable {
-  /** The values of its columns, before dates become ages. */
+  /** Column values, before dates are converted to ages. */
   columns: readonly unknown[];
 }
 
 const summaries = new WeakMap<StoredItem, ItemSummary>();
 
-/** Parses the item at the first call. Throws InternalError for a damaged value. */
+/** Returns the summary of an item; parses it on the first call. Throws InternalError for a damaged value. */
 export function summaryOf(definition: KindDefinition, item: StoredItem): ItemSummary {
   let summary = summaries.get(item);
   if (!summary) {
@@ -30,24 +30,24 @@ export function summaryOf(definition: KindDefinition, item: StoredItem): ItemSum
 
 const indexes = new WeakMap<KindDefinition, IndexedBy>();
 
-/** The index of a kind's objects by their indexed labels. */
-export function indexOf(definition: KindDefinition): IndexedBy {
+/** Returns the index of a kind by its indexed labels. */
+export function indexerOf(definition: KindDefinition): IndexedBy {
   const { indexedLabels = [] } = definition;
   let index = indexes.get(definition);
   if (!index) {
     const wordsOf = (item: StoredItem) => {
       const labels = labelsOf(definition, item);
       return indexedLabels.flatMap((label) =>
-        Object.hasOwn(labels, label) ? wordOf(label, labels[label]) : [],
+        Object.hasOwn(labels, label) ? indexValueOf(label, labels[label]) : [],
       );
     };
-    index = { prefix: keyPrefix(definition), wordsOf };
+    index = { prefix: keyPrefix(definition), indexValuesOf: wordsOf };
     indexes.set(definition, index);
   }
   return index;
 }
 
-/** None of a damaged value: it must not take the others with it, and whoever reads it is told. */
+/** Returns no labels for a damaged value: indexing must not fail, and reading the object reports the damage. */
 function labelsOf(definition: KindDefinition, item: StoredItem): Selectable['labels'] {
   try {
     return summaryOf(definition, item).labels;
@@ -57,7 +57,7 @@ function labelsOf(definition: KindDefinition, item: StoredItem): Selectable['lab
   }
 }
 
-/** True if the selection includes the stored object. */
+/** Tells whether a selection matches a stored object. */
 export function isSelected(definition: KindDefinition, selected: Selection, item: StoredItem): boolean {
   return selected.everything || selected.matches(summaryOf(definition, item));
 }

@@ -1,12 +1,12 @@
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { Selection } from './selectors.ts';
 
-/** The keys of a group's objects begin with this. */
+/** Returns the key prefix of a group. */
 export function storagePrefix(group: string): string {
   return `/registry/${group || 'core'}/`;
 }
 
-/** The keys of a kind's objects begin with this: of all of them, or of one namespace. Ends with '/'. */
+/** Returns the key prefix of a kind, optionally in one namespace. Ends with '/'. */
 export function keyPrefix(definition: KindDefinition, namespace = ''): string {
   const root = `${storagePrefix(definition.group)}${definition.plural}/`;
   return namespace === '' || definition.scope === 'Cluster' ? root : `${root}${namespace}/`;
@@ -16,20 +16,20 @@ export function objectKey(definition: KindDefinition, namespace: string, name: s
   return `${keyPrefix(definition, namespace)}${name}`;
 }
 
-/** The keys of the objects that a request can match. */
+/** The keys of a collection that can match a request. */
 export interface KeyRange {
-  /** The collection, or one namespace of it. */
+  /** The prefix of the collection, or of one namespace. */
   prefix: string;
-  /** The only key that can match, where name and namespace are given. Other keys may begin with it. */
+  /** The only key that can match, if name and namespace are known. It may be a prefix of other keys. */
   key: string | undefined;
 }
 
-/** Narrows a collection to the namespace and name that its selection requires. */
+/** Returns the keys of a collection, narrowed by the namespace and name in the field selector. */
 export function rangeOf(definition: KindDefinition, namespace: string, selected: Selection): KeyRange {
   const isNamespaced = definition.scope === 'Namespaced';
-  const within = namespace || (isNamespaced ? (selected.namespace ?? '') : '');
-  const prefix = keyPrefix(definition, within);
+  const selectedNamespace = namespace || (isNamespaced ? (selected.namespace ?? '') : '');
+  const prefix = keyPrefix(definition, selectedNamespace);
   const { name } = selected;
-  const isWhole = name !== undefined && !name.includes('/') && (!isNamespaced || within !== '');
-  return { prefix, key: isWhole ? prefix + name : undefined };
+  const isOneKey = name !== undefined && !name.includes('/') && (!isNamespaced || selectedNamespace !== '');
+  return { prefix, key: isOneKey ? prefix + name : undefined };
 }

@@ -2,7 +2,7 @@ import { badRequest } from '../errors/api-errors.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 import { labelValueFaults, qualifiedFaults } from '../validation/name-rules.ts';
 
-/** The labels and selectable fields of an object. */
+/** The labels and selectable fields of an object, against which selectors match. */
 export interface Selectable {
   labels: Readonly<Record<string, string>>;
   fields: Readonly<Record<string, string>>;
@@ -15,19 +15,19 @@ export function selectableOf(definition: KindDefinition, object: KubeObject): Se
   return { labels, fields };
 }
 
-/** The selectors of a list, watch or deletecollection. */
+/** The parsed selectors of a list, watch or deletecollection. */
 export interface Selection {
-  /** True without selectors: objects need not be parsed. */
+  /** True without selectors, so that objects need not be parsed. */
   everything: boolean;
   matches(subject: Selectable): boolean;
-  /** The only name or namespace that can match, where the field selector requires one. */
+  /** The name and namespace that the field selector requires, if any. */
   name?: string;
   namespace?: string;
-  /** Words by one of which every object that can match is found, where the label selector requires values of an indexed label. */
-  words?: readonly string[];
+  /** Values to look up in the label index: every matching object has one of them. Undefined: the index cannot be used. */
+  indexValues?: readonly string[];
 }
 
-/** Splits at commas that no backslash precedes. Empty terms say nothing. */
+/** Splits at unescaped commas. Drops empty terms. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let from = 0;
@@ -47,10 +47,10 @@ interface FieldTerm {
   negated: boolean;
 }
 
-/** Parses `metadata.name=x,status.phase!=y` by the rules of k8s.io/apimachinery, fields; BadRequest for a field that is not selectable. */
+/** Parses `metadata.name=x,status.phase!=y` like k8s.io/apimachinery, fields. Throws BadRequest for fields that are not selectable. */
 function parseFieldSelector(definition: KindDefinition, text: string): FieldTerm[] {
   const terms = splitTerms(text);
-  if (terms.length > mostTerms) throw badRequest(`the field selector has more than ${mostTerms} terms`);
+  if (terms.length > maxTerms) throw badRequest(`the field selector has more than ${maxTerms} terms`);
   return terms.map((term) => {
     const found = /^([^=!]*(?:!(?!=)[^=!]*)*)(==|=|!=)/.exec(term);
     if (!found) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
@@ -61,7 +61,7 @@ function parseFieldSelector(definition: KindDefinition, text: string): FieldTerm
   });
 }
 
-/** A backslash stands before itself, a comma or an equals sign, which must not stand alone, and before nothing else. */
+/** Resolves the escapes `\\`, `\,` and `\=`. Throws BadRequest for other escapes and for an unescaped `,` or `=`. */
 function unescaped(value: string): string {
   return value.replace(/\\(.?)|[,=]/gsu, (found, letter?: string) => {
     if (letter === undefined)
@@ -78,7 +78,7 @@ function isSelectable(definition: KindDefinition, field: string): boolean {
   return Object.hasOwn(definition.selectableFields ?? {}, field);
 }
 
-/** Parses both selectors of a request. */
+/** Parses the label and field selector of a request. Throws BadRequest. */
 export function selection(definition: KindDefinition, labelText: string, fieldText: string): Selection {
   const { holds, required } = parseLabelSelector(labelText);
   const indexed = definition.indexedLabels?.find((label) => required.has(label));
@@ -94,36 +94,36 @@ export function selection(definition: KindDefinition, labelText: string, fieldTe
     ...(name !== undefined && { name }),
     ...(namespace !== undefined && { namespace }),
     ...(indexed !== undefined && {
-      words: (required.get(indexed) ?? []).map((value) => wordOf(indexed, value)),
+      indexValues: (required.get(indexed) ?? []).map((value) => indexValueOf(indexed, value)),
     }),
   };
 }
 
-/** The word that objects with this value of an indexed label are found by. */
-export function wordOf(label: string, value = ''): string {
+/** Returns the index value of a label. */
+export function indexValueOf(label: string, value = ''): string {
   return `${label}=${value}`;
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One term of a selector; all must hold. */
+/** A term of a label selector. All terms must match. */
 type Term = (labels: Labels) => boolean;
 
 export interface LabelSelector {
   holds(labels: Labels): boolean;
-  /** Labels that have to have one of these values. */
+  /** Labels that must have one of the given values. */
   required: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Token {
-  /** 'word' for keys and values, 'end', or the symbol itself. */
+  /** 'word' for keys and values, 'end', or the symbol. */
   type: string;
   text: string;
 }
 
 const end: Token = { type: 'end', text: '' };
 
-/** Words, and symbols with the longest first; white space separates. */
+/** Matches a word or a symbol, the longest first. */
 const tokenPattern = /[\s]*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
 
 function tokensOf(text: string): Token[] {
@@ -137,8 +137,7 @@ function tokensOf(text: string): Token[] {
 }
 
 /**
- * Parses `a=b,c!=d,e in (f,g),!h,i>1`; rejects with BadRequest. Grammar and messages are those of labels.Parse
- * (k8s.io/apimachinery).
+ * Parses `a=b,c!=d,e in (f,g),!h,i>1`. Throws BadRequest. Grammar and messages follow labels.Parse of k8s.io/apimachinery.
  */
 export function parseLabelSelector(text: string): LabelSelector {
   const parser = new Parser(tokensOf(text));
@@ -146,8 +145,8 @@ export function parseLabelSelector(text: string): LabelSelector {
   return { holds: (labels) => terms.every((holds) => holds(labels)), required: parser.required };
 }
 
-/** Most terms of a selector: each is compared with each object, and with each event for each watch. */
-export const mostTerms = 1_000;
+/** Limit of terms per selector: each term is compared with every object, and with every event per watch. */
+export const maxTerms = 1_000;
 
 function unfit(message: string) {
   return badRequest(`unable to parse requirement: ${message}`);
@@ -170,7 +169,7 @@ class Parser {
     }
     for (;;) {
       terms.push(this.#term());
-      if (terms.length > mostTerms) throw badRequest(`the label selector has more than ${mostTerms} terms`);
+      if (terms.length > maxTerms) throw badRequest(`the label selector has more than ${maxTerms} terms`);
       const { type, text } = this.#take();
       if (type === 'end') return terms;
       if (type !== ',') throw badRequest(`found '${text}', expected: ',' or 'end of string'`);
@@ -196,13 +195,13 @@ class Parser {
   }
 
   #term(): Term {
-    const absent = this.#next().type === '!';
-    if (absent) this.#take();
+    const mustBeAbsent = this.#next().type === '!';
+    if (mustBeAbsent) this.#take();
     const { type, text: key } = this.#take();
     if (type !== 'word') throw unfit(`found '${key}', expected: identifier`);
     const faults = qualifiedFaults(key);
     if (faults.length > 0) throw unfit(`<nil>: Invalid value: ${JSON.stringify(key)}: ${faults.join('; ')}`);
-    if (absent) return (labels) => !Object.hasOwn(labels, key);
+    if (mustBeAbsent) return (labels) => !Object.hasOwn(labels, key);
     if (this.#endsTerm()) return (labels) => Object.hasOwn(labels, key);
     return this.#comparison(key, this.#take().text);
   }
@@ -232,7 +231,7 @@ class Parser {
     }
   }
 
-  /** One value: empty before a comma or the end. */
+  /** Parses a value, which may be empty before a comma or the end. */
   #value(): string {
     if (this.#endsTerm()) return '';
     const { type, text } = this.#take();
@@ -275,7 +274,7 @@ function checkValues(key: string, values: readonly string[]): void {
 
 const integer = /^[+-]?\d{1,18}$/;
 
-/** `>` and `<` compare integers; any other label does not match. */
+/** `>` and `<` compare integers; a label with another value does not match. */
 function order(key: string, operator: '>' | '<', bound: string): Term {
   if (!integer.test(bound)) {
     throw unfit(
@@ -285,7 +284,7 @@ function order(key: string, operator: '>' | '<', bound: string): Term {
   return (labels) => {
     const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
     if (value === undefined || !integer.test(value)) return false;
-    const above = BigInt(value) - BigInt(bound);
-    return operator === '>' ? above > 0n : above < 0n;
+    const difference = BigInt(value) - BigInt(bound);
+    return operator === '>' ? difference > 0n : difference < 0n;
   };
 }

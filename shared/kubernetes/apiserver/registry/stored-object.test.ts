@@ -51,7 +51,7 @@ const sizes = (slices: Iterable<readonly unknown[]>) => [...slices].map((slice) 
 const itemsOf = (...kilobytes: number[]) =>
   kilobytes.map((size, at) => ({ key: `/${at}`, revision: 2, value: new Uint8Array(size * 1024) }));
 
-it('parts items by their number and by their bytes, without losing one', () => {
+it('slices items by count and size without losing any', () => {
   expect(sizes(itemSlices([]))).toEqual([]);
   expect(sizes(itemSlices(itemsOf(...Array<number>(1200).fill(0))))).toEqual([500, 500, 200]);
   expect(sizes(itemSlices(itemsOf(1, 1, 1, 1, 1), 2))).toEqual([2, 2, 1]);

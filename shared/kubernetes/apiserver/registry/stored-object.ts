@@ -9,7 +9,7 @@ const decoder = new TextDecoder();
 
 const heads = new WeakMap<KindDefinition, Uint8Array>();
 
-/** The bytes that every stored value of a kind begins with. The resourceVersion is inserted right behind them. */
+/** Returns the common prefix of all stored values of a kind. The resourceVersion is inserted after it. */
 function headOf(definition: KindDefinition): Uint8Array {
   let head = heads.get(definition);
   if (!head) {
@@ -20,7 +20,7 @@ function headOf(definition: KindDefinition): Uint8Array {
   return head;
 }
 
-/** The stored form: JSON without resourceVersion, apiVersion, kind and metadata first and in this order. */
+/** Returns the stored form: JSON without resourceVersion, beginning with apiVersion, kind and metadata. */
 export function encodeObject(definition: KindDefinition, object: KubeObject): Buffer {
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
   const { resourceVersion: _revision, name, ...others } = metadata;
@@ -33,7 +33,7 @@ export function encodeObject(definition: KindDefinition, object: KubeObject): Bu
   return Buffer.from(JSON.stringify(ordered));
 }
 
-/** The object's JSON with its resourceVersion, without parsing it. */
+/** Returns the JSON of an object with its resourceVersion, without parsing. */
 export function withRevision(definition: KindDefinition, item: StoredItem, revision = item.revision): Buffer {
   const writer = new BytesWriter(item.value.byteLength + 64);
   writeWithRevision(writer, definition, item, revision);
@@ -52,7 +52,7 @@ export function writeWithRevision(
   writer.bytes(item.value, head.length);
 }
 
-/** The object's metadata alone, with its resourceVersion. */
+/** Writes the metadata of an object with its resourceVersion, without parsing. */
 export function writeMetadata(
   writer: BytesWriter,
   definition: KindDefinition,
@@ -64,20 +64,20 @@ export function writeMetadata(
   writer.bytes(item.value, head.length, metadataEnd(item, head.length));
 }
 
-/** The head of the value, up to and with the opening brace of the metadata. Throws InternalError for another value. */
+/** Returns the prefix of the value, up to and including the opening brace of metadata. Throws InternalError if the value differs. */
 function checkHead(definition: KindDefinition, item: StoredItem): Uint8Array {
   const head = headOf(definition);
   const { value } = item;
-  // Byte by byte: a list would need thousands of views for Buffer.compare.
+  // Buffer.compare would need a view per item of a list.
   for (let at = 0; at < head.length; at += 1) if (value[at] !== head[at]) throw corrupt(item.key);
-  if (value[value.length - 1] !== byte.close) throw corrupt(item.key); // half an object would break the JSON of a list
+  if (value[value.length - 1] !== byte.close) throw corrupt(item.key); // a truncated object would break the JSON of a list
   return head;
 }
 
 const ends = new WeakMap<StoredItem, number>();
 const byte = { quote: 0x22, backslash: 0x5c, open: 0x7b, close: 0x7d };
 
-/** The end of the metadata, behind its closing brace. @param from behind its opening brace */
+/** Returns the offset after the closing brace of metadata. @param from offset after its opening brace */
 function metadataEnd(item: StoredItem, from: number): number {
   let end = ends.get(item);
   if (end === undefined) {
@@ -105,7 +105,7 @@ function closingBrace(json: Uint8Array, from: number): number | undefined {
   return undefined;
 }
 
-/** The stored object with its resourceVersion. Throws InternalError for a damaged value. */
+/** Returns the stored object with its resourceVersion. Throws InternalError for a damaged value. */
 export function decodeObject(item: StoredItem, revision = item.revision): KubeObject {
   let parsed: KubeObject;
   try {
@@ -122,9 +122,9 @@ function corrupt(key: string, cause?: unknown): ArcError {
   return new ArcError('InternalError', `the stored value of ${key} is damaged`, { cause });
 }
 
-/** Reads what a server stores, for its own plug-ins: without authorization, and in the stored version. */
+/** Reads stored objects for admission plug-ins, without authorization and in the storage version. */
 export interface StoredObjects {
-  /** The object, or undefined; `namespace` is '' for a cluster-scoped kind. */
+  /** Returns the object, if it exists. @param namespace '' for a cluster-scoped kind */
   get(
     group: string,
     plural: string,
@@ -134,10 +134,10 @@ export interface StoredObjects {
   ): Promise<KubeObject | undefined>;
 }
 
-/** The objects of `kinds` in `store`. An object of another kind is never there. */
+/** Returns a reader of the objects of `kinds`; get returns undefined for other kinds. */
 export function storedObjects(kinds: readonly KindDefinition[], store: Store): StoredObjects {
   const find = (group: string, plural: string) =>
-    kinds.find((one) => one.group === group && one.plural === plural);
+    kinds.find((kind) => kind.group === group && kind.plural === plural);
   return {
     async get(group, plural, namespace, name, options) {
       const kind = find(group, plural);
@@ -151,15 +151,15 @@ export function storedObjects(kinds: readonly KindDefinition[], store: Store): S
 const sliceItems = 500;
 const sliceBytes = 512 * 1024;
 
-/** Items in parts of a few ms of work each, such as to parse them: at most `most`, and 512 KiB unless it is a single one. */
+/** Splits items into slices that take a few milliseconds to parse: at most `maxItems` items, and 512 KiB or a single item. */
 export function* itemSlices(
   items: readonly StoredItem[],
-  most = sliceItems,
+  maxItems = sliceItems,
 ): Generator<readonly StoredItem[]> {
   let from = 0;
   let bytes = 0;
   for (const [at, { value }] of items.entries()) {
-    if (at > from && (at - from === most || bytes + value.byteLength > sliceBytes)) {
+    if (at > from && (at - from === maxItems || bytes + value.byteLength > sliceBytes)) {
       yield items.slice(from, at);
       from = at;
       bytes = 0;

@@ -15,53 +15,53 @@ import type { Quota } from '../quota/quota.ts';
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts';
 
 /**
- * One request from its arrival until the last byte of its response. Handlers, audit and metrics all receive this object;
- * a field that is undefined is not known yet.
+ * A request from its arrival until the last byte of its response, shared by handlers, audit and metrics. Fields are undefined until the
+ * filter that sets them has run.
  */
 export class ApiRequest {
   readonly server: ServerContext;
   readonly raw: IncomingRequest;
   readonly url: URL;
-  /** The path and query as they were sent: `url` has no dot segments any more. */
+  /** The raw path and query. `url` is normalized: it has no dot segments. */
   readonly target: string;
-  /** Undefined where the request did not come over a socket. */
+  /** Undefined for in-process calls. */
   readonly connection: Connection | undefined;
-  /** The caller's own Audit-ID where it sent a usable one. */
+  /** The Audit-ID header if it is valid, otherwise a new ID. */
   readonly auditId: string;
   readonly receivedAt: Date;
-  /** Milliseconds of performance.now(). */
+  /** Time of performance.now() in milliseconds. */
   readonly startedAt = performance.now();
-  /** Become `Warning: 299` headers, also of a failure. */
+  /** Sent as `Warning: 299` headers, also with errors. */
   readonly warnings: string[] = [];
 
   info: RequestInfo | undefined;
-  /** The caller. With impersonation `user` is another one. */
+  /** The authenticated user; differs from `user` with impersonation. */
   authenticatedUser: User | undefined;
-  /** The user whose rights count. */
+  /** The effective user, after impersonation. */
   user: User | undefined;
-  /** The authorizer's answer to `info`. */
+  /** The authorizer's decision about `info`. */
   decision: { allowed: boolean; reason: string } | undefined;
 
-  /** The kind that `info` names, where one is served. */
+  /** The served kind that `info` names, if any. */
   definition: KindDefinition | undefined;
-  /** Namespace of the objects: '' for cluster-scoped kinds and across all namespaces. */
+  /** '' for cluster-scoped kinds and across all namespaces. */
   namespace = '';
-  /** The form of the response. */
+  /** The negotiated representation of the response. */
   format: Representation | undefined;
 
-  /** Metadata of the object that a create has made, where the path does not name it. */
+  /** Metadata of the object that a create has stored. */
   created: { name: string; uid?: string } | undefined;
-  /** The limits of this request, once its user is known. */
-  use: FairUse | undefined;
-  /** The connection is closed after the response. */
+  /** The request's share of the limits of its user. */
+  fairUse: FairUse | undefined;
+  /** True: the connection closes after the response. */
   closesConnection = false;
-  /** A watch, or a text that is followed: how long it takes says nothing. */
+  /** True for a watch and a followed text, which are excluded from latency metrics. */
   isLongRunning = false;
-  /** Set once the body has been read. */
+  /** The body, once read. */
   body: Uint8Array | undefined;
-  /** Bytes of the stored object that this request changes. */
+  /** Size of the stored object that the request changes. */
   objectBytes = 0;
-  /** Bytes of this request that count against the write rate of its namespace. */
+  /** Bytes that the request has charged to the write rate of its namespace. */
   chargedBytes = 0;
 
   readonly #outgoing: ServerResponse | undefined;
@@ -70,7 +70,7 @@ export class ApiRequest {
   readonly #callbacks: (() => void)[] = [];
   #isOver: boolean;
 
-  /** @param env as @hono/node-server gives it, or nothing */
+  /** @param env the environment from @hono/node-server; undefined for in-process calls */
   constructor(server: ServerContext, raw: IncomingRequest, env?: unknown) {
     this.server = server;
     this.raw = raw;
@@ -91,20 +91,20 @@ export class ApiRequest {
     return this.url.searchParams;
   }
 
-  /** False where no socket carries the response: then the caller must call `end`. */
-  get endsByItself(): boolean {
+  /** False for in-process calls, whose caller must call `end`. */
+  get hasSocket(): boolean {
     return this.#outgoing !== undefined;
   }
 
   /**
-   * Bytes of the response that were written to the socket, its head included; undefined without a socket. Requests of one
-   * connection follow one another, so what was written since the request came is its response.
+   * Bytes of the response written to the socket, including the head; undefined without a socket. Requests of a connection are
+   * sequential, so all bytes written since the request arrived belong to its response.
    */
   get bytesWritten(): number | undefined {
     return this.#socket && this.#socket.bytesWritten - this.#writtenBefore;
   }
 
-  /** Calls `callback` when the response is written or its client has left. */
+  /** Calls `callback` when the response is written or its client disconnects. */
   onEnd(callback: () => void): void {
     if (this.#isOver) callback();
     else this.#callbacks.push(callback);
@@ -116,7 +116,7 @@ export class ApiRequest {
   }
 }
 
-/** An authenticated and authorized request to a kind that is served. */
+/** An authorized request to a served kind. */
 export interface ResourceRequest extends ApiRequest {
   info: ResourceRequestInfo;
   user: User;
@@ -124,26 +124,25 @@ export interface ResourceRequest extends ApiRequest {
   format: Representation;
 }
 
-/** A request that works on less takes a few ms in all. */
-const longBytes = 64 * 1024;
+/** Handling less than this takes a few milliseconds in total. */
+const largeBytes = 64 * 1024;
 
-/** Lets other requests run between two steps of one that works on a large body or object: each of them may take tens of ms. */
-export async function betweenSteps({
+/** Yields to the event loop between two steps on a large body or object, each of which may take tens of milliseconds. */
+export async function yieldIfLarge({
   body,
   objectBytes,
 }: Pick<ApiRequest, 'body' | 'objectBytes'>): Promise<void> {
-  if ((body?.byteLength ?? 0) + objectBytes >= longBytes) await yieldToEventLoop();
+  if ((body?.byteLength ?? 0) + objectBytes >= largeBytes) await yieldToEventLoop();
 }
 
-/** Milliseconds a request may take. Watches and their initial list are exempt. */
-const requestDeadline = 60_000;
+/** Timeout of a request. Watches and their initial list are exempt. */
+const requestTimeoutMs = 60_000;
 
-/** Aborted when the client leaves or its deadline passes, which `?timeout=` lowers (seconds or `30s`); not by a shutdown. */
+/** Returns a signal that aborts when the client disconnects or the timeout expires, which `?timeout=` lowers; not on shutdown. */
 export function deadline({ raw, query }: ApiRequest): AbortSignal {
   const seconds = /^([0-9]{1,6})s?$/.exec(query.get('timeout') ?? '')?.[1];
-  const milliseconds = Math.min(requestDeadline, Number(seconds) * 1000 || requestDeadline);
-  if (milliseconds !== requestDeadline)
-    return AbortSignal.any([raw.signal, AbortSignal.timeout(milliseconds)]);
+  const timeoutMs = Math.min(requestTimeoutMs, Number(seconds) * 1000 || requestTimeoutMs);
+  if (timeoutMs !== requestTimeoutMs) return AbortSignal.any([raw.signal, AbortSignal.timeout(timeoutMs)]);
   const control = new AbortController();
   const leave = () => control.abort(raw.signal.reason);
   raw.signal.addEventListener('abort', leave, { once: true });
@@ -152,44 +151,44 @@ export function deadline({ raw, query }: ApiRequest): AbortSignal {
   return control.signal;
 }
 
-/** Milliseconds by which a deadline may be late: one timer serves all requests that begin within this time. */
+/** Milliseconds by which a deadline may be late: all requests that begin within this time share a timer. */
 const timerSlack = 1000;
-type Group = WeakRef<AbortController>[];
-let latest: { group: Group; until: number } | undefined;
+type DeadlineGroup = WeakRef<AbortController>[];
+let latest: { group: DeadlineGroup; until: number } | undefined;
 
 /**
- * The requests that begin in this second share a timer. A timer and a composite signal for each would outlive the request by a
- * minute, and thousands of them would cost more than the requests.
+ * Returns the requests that share a timer with the current request. A timer and a composite signal per request would outlive the request by
+ * a minute, and thousands of them would cost more than the requests.
  */
-function currentGroup(): Group {
+function currentGroup(): DeadlineGroup {
   const now = performance.now();
   if (latest && now < latest.until) return latest.group;
-  const group: Group = [];
+  const group: DeadlineGroup = [];
   latest = { group, until: now + timerSlack };
   const expire = () => {
     const reason = new DOMException('The request exceeded its deadline', 'TimeoutError');
     for (const member of group) member.deref()?.abort(reason);
   };
-  setTimeout(expire, requestDeadline + timerSlack).unref();
+  setTimeout(expire, requestTimeoutMs + timerSlack).unref();
   return group;
 }
 
-/** The context that all requests to one server share. */
+/** The context shared by all requests to a server. */
 export interface ServerContext {
   kinds: readonly KindDefinition[];
   store: Store;
   admission: Admission;
-  /** Undefined where namespaces may hold whatever fits. */
+  /** Undefined: unlimited. */
   quota: Quota | undefined;
-  /** For rights beyond the one that the request itself needs. */
+  /** Authorizes impersonation and creation through apply, beside the request itself. */
   authorize: Authorizer;
   now: () => Date;
   /** Aborted when the server shuts down: watches end, requests finish. */
   closing: AbortSignal;
-  /** Milliseconds over which watches end after `closing`. */
+  /** Milliseconds over which watches end after `closing`, at random times. */
   spreadMs: () => number;
-  /** Called for every event that is sent to a watch, with its size in bytes. */
+  /** Called for every event sent to a watch, with its size in bytes. */
   onWatchEvent?: ((definition: KindDefinition, bytes: number) => void) | undefined;
-  /** Logs failures that no response can report, because it has begun already or must not show them. */
+  /** Logs errors that a response cannot report, because it has begun or must not expose them. */
   log: (message: string, caught: unknown) => void;
 }

@@ -12,18 +12,18 @@ describe('readBody', () => {
       },
     });
     const request = new Request('http://test.invalid/', { method: 'POST', body, duplex: 'half' });
-    await expect(readBody({ raw: request, use: undefined, body: undefined })).rejects.toMatchObject({
+    await expect(readBody({ raw: request, fairUse: undefined, body: undefined })).rejects.toMatchObject({
       code: 'RequestEntityTooLarge',
     });
     expect(sent).toBeLessThan(2 * bodyLimit + 4 * 65_536);
   });
 });
 
-describe('readBody of a client that sends slowly', () => {
+describe('readBody from a slow client', () => {
   it.each([
     ['100', 15_002],
     ['2000000', 15_000 + 31_250],
-  ])('of %s bytes rejects after the time that these may take', async (length, ms) => {
+  ])('of %s bytes rejects after the timeout for that size', async (length, ms) => {
     vi.useFakeTimers();
     try {
       const body = new ReadableStream<Uint8Array>({
@@ -31,7 +31,7 @@ describe('readBody of a client that sends slowly', () => {
       });
       const headers = { 'content-length': length };
       const request = new Request('http://test.invalid/', { method: 'POST', body, headers, duplex: 'half' });
-      const read = readBody({ raw: request, use: undefined, body: undefined }).catch(
+      const read = readBody({ raw: request, fairUse: undefined, body: undefined }).catch(
         (caught: unknown) => caught,
       );
       await vi.advanceTimersByTimeAsync(ms - 1);
@@ -39,7 +39,7 @@ describe('readBody of a client that sends slowly', () => {
       await vi.advanceTimersByTimeAsync(1);
       expect(await read).toMatchObject({
         code: 'BadRequest',
-        message: expect.stringContaining('was not complete'),
+        message: expect.stringContaining('timed out reading the body'),
       });
     } finally {
       vi.useRealTimers();
@@ -55,7 +55,7 @@ describe('readBody of a client that has left', () => {
       },
     });
     const request = new Request('http://test.invalid/', { method: 'POST', body, duplex: 'half' });
-    await expect(readBody({ raw: request, use: undefined, body: undefined })).rejects.toMatchObject({
+    await expect(readBody({ raw: request, fairUse: undefined, body: undefined })).rejects.toMatchObject({
       code: 'BadRequest',
     });
   });

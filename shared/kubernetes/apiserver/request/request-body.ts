@@ -3,26 +3,26 @@ import { bodyLimit } from '../codec/parse-body.ts';
 import type { IncomingRequest } from '../http/connection.ts';
 import type { ApiRequest } from './api-request.ts';
 
-/** A too large body without a length is read up to here and dropped, so that the connection stays usable. */
+/** A body that is too large and has no Content-Length is discarded up to here, so that the connection can be reused. */
 const discardLimit = 2 * bodyLimit;
 
-/** The part of an ApiRequest from which its body is read. */
-export type BodySource = Pick<ApiRequest, 'raw' | 'use' | 'body'>;
+/** The part of an ApiRequest that readBody uses. */
+export type BodySource = Pick<ApiRequest, 'raw' | 'fairUse' | 'body'>;
 
-/** Milliseconds a body may take: this, and as many more as its bytes take at the slowest rate. */
+/** The timeout of a body is this grace period plus its size divided by the minimum rate. */
 const bodyGraceMs = 15_000;
-const slowestBytesPerMs = 64;
+const minBytesPerMs = 64;
 
 /**
- * The body, up to `bodyLimit`. Rejects with RequestEntityTooLarge, UnsupportedMediaType (gzip), BadRequest when it comes too slowly,
- * and TooManyRequests when its user has too many bytes under way.
+ * Reads the body, up to `bodyLimit`. Rejects with RequestEntityTooLarge, UnsupportedMediaType (gzip), BadRequest if the client sends too
+ * slowly, and TooManyRequests if its user has too many bytes in flight.
  */
 export async function readBody(request: BodySource): Promise<Uint8Array> {
   request.body ??= await receive(request);
   return request.body;
 }
 
-async function receive({ raw, use }: BodySource): Promise<Uint8Array> {
+async function receive({ raw, fairUse: use }: BodySource): Promise<Uint8Array> {
   const coding = raw.headers.get('content-encoding') ?? 'identity';
   if (coding !== 'identity') {
     throw new ArcError(
@@ -34,32 +34,32 @@ async function receive({ raw, use }: BodySource): Promise<Uint8Array> {
   if (length !== null && Number(length) > bodyLimit) throw tooLarge();
   if (length === null && raw.body === null) return new Uint8Array();
   if (length !== null) use?.reserve(Number(length));
-  const reading = length === null ? collect(raw, (bytes) => use?.reserve(bytes)) : whole(raw);
-  const body = await inTime(reading, Number(length ?? bodyLimit));
+  const reading = length === null ? readStream(raw, (bytes) => use?.reserve(bytes)) : readWhole(raw);
+  const body = await withTimeout(reading, Number(length ?? bodyLimit));
   if (body.byteLength > bodyLimit) throw tooLarge();
   return body;
 }
 
-/** Reads a body of known length, which the HTTP parser enforces, without a stream. */
-async function whole(request: IncomingRequest): Promise<Uint8Array> {
+/** Reads a body with Content-Length, which the HTTP parser enforces, without a stream. */
+async function readWhole(request: IncomingRequest): Promise<Uint8Array> {
   return new Uint8Array(await request.arrayBuffer().catch(incomplete));
 }
 
-/** Rejects when a body of `size` bytes takes too long. The rest of it is not read: its connection closes. */
-async function inTime(body: Promise<Uint8Array>, size: number): Promise<Uint8Array> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const ms = bodyGraceMs + Math.ceil(size / slowestBytesPerMs);
-  const message = `the body was not complete after ${Math.round(ms / 1000)} seconds`;
+/** Rejects if a body of `size` bytes arrives too slowly. The rest is not read, and the connection closes. */
+async function withTimeout(body: Promise<Uint8Array>, size: number): Promise<Uint8Array> {
+  const { promise: timedOut, reject } = Promise.withResolvers<never>();
+  const ms = bodyGraceMs + Math.ceil(size / minBytesPerMs);
+  const message = `timed out reading the body after ${Math.round(ms / 1000)} seconds`;
   const timer = setTimeout(() => reject(new ArcError('BadRequest', message)), ms).unref();
   try {
-    return await Promise.race([body, late]);
+    return await Promise.race([body, timedOut]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Reads a body of unknown length. */
-async function collect(request: IncomingRequest, reserve: (bytes: number) => void): Promise<Uint8Array> {
+/** Reads a body without Content-Length. */
+async function readStream(request: IncomingRequest, reserve: (bytes: number) => void): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -79,7 +79,7 @@ async function collect(request: IncomingRequest, reserve: (bytes: number) => voi
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** The client has left: not a failure of the server. */
+/** BadRequest, because a client that disconnects is not a server error. */
 function incomplete(caught: unknown): never {
   throw new ArcError('BadRequest', 'the body ended before it was complete', { cause: caught });
 }

@@ -1,7 +1,7 @@
 import { badRequest } from '../errors/api-errors.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 
-/** A request to a resource. Texts are empty where the path names nothing. */
+/** A request to a resource. A part that the path does not have is ''. */
 export interface ResourceRequestInfo {
   isResourceRequest: true;
   verb: string;
@@ -11,19 +11,19 @@ export interface ResourceRequestInfo {
   resource: string;
   subresource: string;
   namespace: string;
-  /** The object that the path names, or the one name to which the field selector narrows a list or watch. */
+  /** The object name in the path, or in a `metadata.name` field selector of a list or watch. */
   name: string;
-  /** Path parts behind the subresource: no kind serves such paths. */
+  /** Path segments after the subresource. No kind serves such paths. */
   rest: readonly string[];
 }
 
-/** The verb and the names in the path of a request, as RequestInfo of k8s.io/apiserver. Fits the authorizer's Attributes. */
+/** The verb and path of a request, like RequestInfo of k8s.io/apiserver; compatible with the authorizer's Attributes. */
 export type RequestInfo = ResourceRequestInfo | { isResourceRequest: false; verb: string; path: string };
 
 /**
- * Reads a request as the RequestInfoFactory of k8s.io/apiserver does: `/api/<version>/…` and `/apis/<group>/<version>/…` with
- * at least one more part name resources; everything else is a non-resource request. Throws BadRequest for names that would
- * leave their part of the registry.
+ * Parses a request like RequestInfoFactory of k8s.io/apiserver: `/api/<version>/…` and `/apis/<group>/<version>/…` with at least one
+ * more segment are resource requests; everything else is a non-resource request. Throws BadRequest for names that would escape their
+ * prefix in the store.
  */
 export function requestInfo(method: string, url: Pick<URL, 'pathname' | 'searchParams'>): RequestInfo {
   const named = parsePath(url.pathname);
@@ -33,7 +33,7 @@ export function requestInfo(method: string, url: Pick<URL, 'pathname' | 'searchP
   return { isResourceRequest: true, verb, ...named, name };
 }
 
-/** True for a path with `.` or `..` between slashes, encoded or not: it would be read as another path than the one that was authorized. */
+/** Tells whether a path has `.` or `..` segments, encoded or not. Normalized, it would differ from the authorized path. */
 export function hasDotSegments(target: string): boolean {
   return /\/(\.|%2e){1,2}(\/|$)/i.test(target.split('?', 1)[0] ?? '');
 }
@@ -99,17 +99,17 @@ function selectedName(query: URLSearchParams): string {
   return /^metadata\.name==?([^,=!\\]+)$/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
 }
 
-/** Query booleans as Go's conversion reads them: anything but absent, `0` and `false` is true. */
+/** Parses a boolean query parameter like k8s.io/apimachinery: everything except absent, `0` and `false` is true. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** The name in the path: '' for a collection, also where a field selector narrows it to one name. */
+/** Returns the object name in the path, '' for a collection, even with a `metadata.name` field selector. */
 export function pathName({ verb, name }: ResourceRequestInfo): string {
   return isCollectionRead(verb) ? '' : name;
 }
 
-/** Finds the kind a request is for, or undefined where the path fits none. */
+/** Returns the kind that serves a request, or undefined. */
 export function definitionFor(
   kinds: readonly KindDefinition[],
   info: ResourceRequestInfo,

@@ -6,35 +6,35 @@ export type Content = Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Arr
 
 const contents = new WeakMap<Response, Content>();
 
-/** A response whose body can be had back as it was given: to read it out of a `Response` takes a stream. */
+/** Returns a response whose body contentOf returns without the overhead of a stream. */
 export function responseOf(content: Content, init: { status?: number; headers: Headers }): Response {
   const response = new Response(content, init);
   contents.set(response, content);
   return response;
 }
 
-/** The body of a response, which is read once: here or from the response itself. */
+/** Returns the body of a response. Read it once, here or from the response. */
 export function contentOf(response: Response): Content {
-  const given = contents.get(response);
-  // A response that has been cloned shares its stream with the copy.
-  const isShared = isStream(given) && given.locked;
-  return (isShared ? undefined : given) ?? response.body ?? '';
+  const content = contents.get(response);
+  // Cloning a response locks its stream and replaces response.body.
+  const isCloned = isStream(content) && content.locked;
+  return (isCloned ? undefined : content) ?? response.body ?? '';
 }
 
 export function isStream(content: Content | undefined): content is ReadableStream<Uint8Array> {
   return typeof content === 'object' && 'getReader' in content;
 }
 
-/** Responses from this size on are compressed, as in k8s.io/apiserver. */
+/** Minimum size of compressed responses, as in k8s.io/apiserver. */
 export const gzipFrom = 128 * 1024;
 
-/** True if the Accept-Encoding of a request names gzip. */
+/** Tells whether an Accept-Encoding header accepts gzip. */
 export function acceptsGzip(header: string | null): boolean {
   const codings = (header ?? '').split(',').map((coding) => coding.split(';').map((part) => part.trim()));
   return codings.some(([name, quality = 'q=1']) => name === 'gzip' && Number(quality.slice(2)) > 0);
 }
 
-/** Compresses off the event loop, at the level of k8s.io/apiserver. @param onError called when the source fails */
+/** Compresses in the thread pool, at the level of k8s.io/apiserver. @param onError called when the source fails */
 export function gzipped(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   onError: (caught: unknown) => void,

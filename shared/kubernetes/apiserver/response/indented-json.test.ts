@@ -4,7 +4,7 @@ import { indentedJson } from './indented-json.ts';
 
 const written = (value: unknown) => [...indentedJson(value)].join('');
 
-it('writes what JSON.stringify does', () => {
+it('equals JSON.stringify', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       expect(written(value)).toBe(JSON.stringify(value, undefined, 2));

@@ -1,9 +1,9 @@
-/** Characters of a piece, but for a longer text. */
-const pieceLength = 32 * 1024;
+/** Minimum length of a chunk in characters. */
+const chunkLength = 32 * 1024;
 
 /**
- * What JSON.stringify makes with an indent of two, in pieces of a ms of work each. An iterable is a list, whose items may be made while they
- * are written.
+ * Yields the output of JSON.stringify with an indent of two, in chunks that take about a millisecond each. Serializes an iterable as a list,
+ * whose items may be generated lazily.
  */
 export function* indentedJson(value: unknown): Generator<string, void> {
   const out = { text: '' };
@@ -17,14 +17,14 @@ type Collection = Iterable<unknown> | Record<string, unknown>;
 const isCollection = (value: unknown): value is Collection => typeof value === 'object' && value !== null;
 const isList = (value: Collection): value is Iterable<unknown> => Symbol.iterator in value;
 
-/** @param line what a new line begins with where the collection stands */
+/** @param line a newline with the indent of the collection */
 function* write(out: { text: string }, collection: Collection, line: string): Generator<string, void> {
   const [open, close] = isList(collection) ? '[]' : '{}';
   const inside = `${line}  `;
   out.text += open;
   let before = inside;
   for (const [start, value] of entriesOf(collection)) {
-    if (out.text.length >= pieceLength) {
+    if (out.text.length >= chunkLength) {
       yield out.text;
       out.text = '';
     }
@@ -36,7 +36,7 @@ function* write(out: { text: string }, collection: Collection, line: string): Ge
   out.text += before === inside ? close : line + close;
 }
 
-/** What each entry begins with, and its value. */
+/** Yields each value with its prefix: the key of a field, '' for a list item. */
 function* entriesOf(collection: Collection): Generator<[start: string, value: unknown]> {
   if (isList(collection)) {
     for (const item of collection) yield ['', item];

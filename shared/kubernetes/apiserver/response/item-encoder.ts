@@ -1,19 +1,19 @@
 import type { StoredItem } from '#shared/kubernetes/storage';
 import { BytesWriter } from '../codec/bytes-writer.ts';
-import type { As } from '../codec/negotiate.ts';
+import type { ObjectTransform } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { cellsOf, type IncludeObject } from '../printers/table.ts';
 import { summaryOf } from '../registry/item-summary.ts';
 import { writeMetadata, writeWithRevision } from '../registry/stored-object.ts';
 
-/** How the objects of a list or watch are sent; `includeObject` and `now` (for ages) apply to Tables. */
+/** The representation of items of a list or watch. `includeObject` and `now` (for ages) apply to Tables. */
 export interface ItemFormat {
-  as: As | undefined;
+  as: ObjectTransform | undefined;
   includeObject: IncludeObject;
   now: Date;
 }
 
-/** Writes one item of a list or an event from its stored bytes: the object, its metadata, or its row. */
+/** Writes an item from its stored bytes: the object, its metadata, or its table row. */
 export function writeItem(
   writer: BytesWriter,
   definition: KindDefinition,
@@ -26,15 +26,15 @@ export function writeItem(
   else writeRow(writer, definition, item, form, revision);
 }
 
-/** The metadata of one object. Who asks for that of a large one, as its many children do, is not to pay for the rest. */
+/** Returns the PartialObjectMetadata of an item without parsing the object, which may be large. */
 export function metadataOf(definition: KindDefinition, item: StoredItem): Buffer {
-  const writer = new BytesWriter(likelyBytes);
+  const writer = new BytesWriter(typicalMetadataBytes);
   writePartial(writer, definition, item, item.revision);
   return writer.take();
 }
 
-/** What the metadata of most objects takes. */
-const likelyBytes = 4096;
+/** Suffices for the metadata of most objects. */
+const typicalMetadataBytes = 4096;
 
 function writePartial(
   writer: BytesWriter,

@@ -36,7 +36,7 @@ async function list(accept: string, query = '', coding = ''): Promise<{ response
 }
 
 describe('a list of several slices', () => {
-  it('holds every object, as GET returns it', async () => {
+  it('contains every object as GET returns it', async () => {
     const { body } = await list('application/json');
     expect(body.kind).toBe('WidgetList');
     expect(body.items).toHaveLength(count);

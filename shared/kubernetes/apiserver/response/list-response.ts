@@ -6,7 +6,7 @@ import { apiVersionOf } from '../kinds/served-kinds.ts';
 import { columnDefinitions } from '../printers/table.ts';
 import type { ResourceRequest } from '../request/api-request.ts';
 import { type ItemFormat, writeItem } from './item-encoder.ts';
-import { includeObjectOf, respondBody, respondPieces } from './respond.ts';
+import { includeObjectOf, respondBody, respondChunks } from './respond.ts';
 
 export interface ListMeta {
   resourceVersion: string;
@@ -14,15 +14,15 @@ export interface ListMeta {
   remainingItemCount?: number;
 }
 
-/** A response is made in slices of so many bytes or items, a few ms each. Other requests run in between. */
+/** Limits of a slice of a list, which takes a few milliseconds. Other requests run between slices. */
 const sliceBytes = 512 * 1024;
 const sliceItems = 500;
-/** Room for the item that crosses the end of a slice, so that few buffers must grow. */
+/** Room for the item that exceeds the limit of a slice, so that few buffers grow. */
 const overhang = 32 * 1024;
 
 /**
- * A list in the requested form, from stored bytes. A list of one slice is sent as one body, longer lists are written slice by
- * slice, as fast as the client reads.
+ * Responds with a list in the negotiated representation, from stored bytes. A list of one slice is sent as a whole, a longer list is
+ * streamed with backpressure.
  */
 export async function respondList(
   request: ResourceRequest,
@@ -30,14 +30,14 @@ export async function respondList(
   metadata: ListMeta,
 ): Promise<Response> {
   const { format, pretty } = request.format;
-  const { head, field } = opening(request, metadata);
+  const { head, field } = listHead(request, metadata);
   if (format !== 'json' || isIndented(request.query, pretty))
-    return respondBody(request, { ...head, [field]: parsed(request, items) });
+    return respondBody(request, { ...head, [field]: parsedItems(request, items) });
   const start = `${JSON.stringify(head).slice(0, -1)},"${field}":[`;
-  return respondPieces(request, slices(request, items, start));
+  return respondChunks(request, slices(request, items, start));
 }
 
-/** Yields at least one slice; the last one ends the list. */
+/** Yields at least one slice. The last slice closes the list. */
 function* slices(
   request: ResourceRequest,
   items: readonly StoredItem[],
@@ -45,12 +45,12 @@ function* slices(
 ): Generator<Buffer, void> {
   const { definition } = request;
   const form = formOf(request);
-  // The size that a short list probably needs.
-  const likely = 4096 + items.length * ((items[0]?.value.byteLength ?? 0) + 256);
-  let writer = new BytesWriter(Math.min(sliceBytes + overhang, likely));
+  // Estimates the size of a short list from its first item.
+  const estimate = 4096 + items.length * ((items[0]?.value.byteLength ?? 0) + 256);
+  let writer = new BytesWriter(Math.min(sliceBytes + overhang, estimate));
   writer.text(start);
   let written = 0;
-  /** Bytes of objects that a Table makes it parse. */
+  /** Bytes of the objects parsed for a Table. */
   let parsed = 0;
   for (const [index, item] of items.entries()) {
     if (writer.length >= sliceBytes || parsed >= sliceBytes || written === sliceItems) {
@@ -72,8 +72,8 @@ function formOf({ format, query, server }: ResourceRequest): ItemFormat {
   return { as: format.as, includeObject: includeObjectOf(query), now: server.now() };
 }
 
-/** A list without its items, and the field that they are in. */
-function opening(
+/** Returns the list without items, and the field for the items. */
+function listHead(
   { definition, format }: ResourceRequest,
   metadata: ListMeta,
 ): { head: object; field: 'items' | 'rows' } {
@@ -98,8 +98,8 @@ function opening(
   }
 }
 
-/** The items one by one, for YAML and indented JSON. */
-function* parsed(request: ResourceRequest, items: readonly StoredItem[]): Generator<unknown> {
+/** Yields the items as objects, for YAML and indented JSON. */
+function* parsedItems(request: ResourceRequest, items: readonly StoredItem[]): Generator<unknown> {
   const form = formOf(request);
   for (const item of items) {
     const writer = new BytesWriter(item.value.byteLength + 512);

@@ -2,7 +2,7 @@ import { yieldToEventLoop } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { jsonToYaml } from '#shared/base/yaml';
 import type { StoredItem } from '#shared/kubernetes/storage';
-import { isIndented, parseAccept, readByPeople } from '../codec/negotiate.ts';
+import { isIndented, isReadByPeople, parseAccept } from '../codec/negotiate.ts';
 import { badRequest } from '../errors/api-errors.ts';
 import { toStatus } from '../errors/status.ts';
 import type { IncomingRequest } from '../http/connection.ts';
@@ -15,7 +15,7 @@ import { acceptsGzip, gzipFrom, gzipped, responseOf } from './content.ts';
 import { indentedJson } from './indented-json.ts';
 import { metadataOf } from './item-encoder.ts';
 
-/** The `includeObject` of a Table request; BadRequest for other values. */
+/** Returns the `includeObject` of a Table request. Throws BadRequest for unknown values. */
 export function includeObjectOf(query: URLSearchParams): 'None' | 'Metadata' | 'Object' {
   const value = query.get('includeObject') ?? '';
   if (value === '') return 'Metadata';
@@ -25,12 +25,12 @@ export function includeObjectOf(query: URLSearchParams): 'None' | 'Metadata' | '
   );
 }
 
-/** One object in the requested form. */
+/** Responds with an object in the negotiated representation. */
 export function respondObject(request: ResourceRequest, object: KubeObject, status = 200): Response {
   return respondBody(request, represent(request, object), status);
 }
 
-/** As respondObject, from stored bytes, which are parsed only if the form requires it. */
+/** Like respondObject, from stored bytes, which are parsed only if the representation requires it. */
 export function respondItem(request: ResourceRequest, item: StoredItem, status = 200): Response {
   const { format, as, pretty } = request.format;
   const { definition } = request;
@@ -42,7 +42,7 @@ export function respondItem(request: ResourceRequest, item: StoredItem, status =
   return respondObject(request, decodeObject(item), status);
 }
 
-/** The result of a write: the stored item, or with dryRun the object that would be stored. */
+/** The result of a write: the stored item, or in a dry run the object that would be stored. */
 export type Written = { item: StoredItem } | { object: KubeObject };
 
 export function respondWritten(request: ResourceRequest, written: Written, status = 200): Response {
@@ -69,37 +69,37 @@ function represent(request: ResourceRequest, object: KubeObject): object {
   });
 }
 
-/** A finished body (list, Table, Status) as JSON or YAML. Its lists may be iterables, which are read while they are sent. */
+/** Responds with a list, Table or Status as JSON or YAML. Its lists may be iterables, which are read while sending. */
 export function respondBody(request: ResourceRequest, body: object, status = 200): Response {
   const { format, pretty } = request.format;
-  if (format === 'yaml') return respondPieces(request, jsonToYaml(body), status, 'application/yaml');
-  if (isIndented(request.query, pretty)) return respondPieces(request, indentedJson(body), status);
+  if (format === 'yaml') return respondChunks(request, jsonToYaml(body), status, 'application/yaml');
+  if (isIndented(request.query, pretty)) return respondChunks(request, indentedJson(body), status);
   return send(request, JSON.stringify(body), status, 'application/json');
 }
 
 /**
- * A body in pieces: one as a whole, more of them while they are made, as fast as the client reads. To indent may make a body a hundred times as
- * long as it is stored.
+ * Responds with generated chunks: a single chunk is sent as a whole, more chunks are streamed with backpressure. Indentation may grow a
+ * body a hundredfold.
  */
-export function respondPieces(
+export function respondChunks(
   request: ResourceRequest,
-  pieces: Generator<string | Buffer, void>,
+  chunks: Generator<string | Buffer, void>,
   status = 200,
   type = 'application/json',
 ): Response {
-  // Before the response begins, so that an early failure is still a Status.
-  const first = pieces.next().value ?? '';
-  const second = pieces.next();
+  // Generated before the response begins, so that an early error becomes a Status.
+  const first = chunks.next().value ?? '';
+  const second = chunks.next();
   if (second.done) return send(request, first, status, type);
-  return stream(request, paced([first, second.value], pieces), status, type);
+  return stream(request, yielding([first, second.value], chunks), status, type);
 }
 
-/** The pieces that are made, then more: before each, other requests run. */
-async function* paced(
-  made: readonly (string | Buffer)[],
+/** Yields the generated chunks, then more, and yields to the event loop before generating each. */
+async function* yielding(
+  generated: readonly (string | Buffer)[],
   more: Generator<string | Buffer, void>,
 ): AsyncGenerator<Buffer> {
-  for (const piece of made) yield bytesOf(piece);
+  for (const chunk of generated) yield bytesOf(chunk);
   for (;;) {
     await yieldToEventLoop();
     const next = more.next();
@@ -108,13 +108,13 @@ async function* paced(
   }
 }
 
-function bytesOf(piece: string | Buffer): Buffer {
-  return typeof piece === 'string' ? Buffer.from(piece) : piece;
+function bytesOf(chunk: string | Buffer): Buffer {
+  return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
 const plainText = 'text/plain; charset=utf-8';
 
-/** A text as it is. */
+/** Responds with plain text. */
 export function respondText(request: ResourceRequest, text: string): Response {
   return send(request, text, 200, plainText);
 }
@@ -126,24 +126,24 @@ function stream(
   type: string,
 ): Response {
   const headers = headersOf(request, type);
-  // Too late for a Status: the client sees an incomplete body.
-  const onError = (caught: unknown) => request.server.log('a list ended early', caught);
+  // The response has begun: the client sees an incomplete body instead of a Status.
+  const onError = (caught: unknown) => request.server.log('a streamed response ended early', caught);
   if (!acceptsGzip(request.raw.headers.get('accept-encoding')))
-    return responseOf(ReadableStream.from(reported(chunks, onError)), { status, headers });
+    return responseOf(ReadableStream.from(withErrorHandler(chunks, onError)), { status, headers });
   return responseOf(gzipped(chunks, onError), { status, headers: withGzip(headers) });
 }
 
-/** The lines of a watch, as they come. */
+/** Responds with the event stream of a watch. */
 export function respondWatch(request: ResourceRequest, body: ReadableStream<Uint8Array>): Response {
   return responseOf(body, { headers: headersOf(request, 'application/json') });
 }
 
-/** A text while it is written. */
+/** Responds with plain text as a stream. */
 export function respondTextStream(request: ResourceRequest, body: ReadableStream<Uint8Array>): Response {
   return responseOf(body, { headers: headersOf(request, plainText) });
 }
 
-async function* reported(
+async function* withErrorHandler(
   chunks: AsyncGenerator<Uint8Array>,
   onError: (caught: unknown) => void,
 ): AsyncGenerator<Uint8Array> {
@@ -160,7 +160,7 @@ function send(request: ResourceRequest, body: string | Uint8Array, status: numbe
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   if (bytes.byteLength < gzipFrom || !acceptsGzip(request.raw.headers.get('accept-encoding')))
     return responseOf(bytes as Uint8Array<ArrayBuffer>, { status, headers });
-  const onError = (caught: unknown) => request.server.log('a response could not be compressed', caught);
+  const onError = (caught: unknown) => request.server.log('failed to compress a response', caught);
   return responseOf(gzipped([bytes], onError), { status, headers: withGzip(headers) });
 }
 
@@ -180,31 +180,32 @@ function addWarnings(headers: Headers, warnings: readonly string[]): void {
   for (const text of warningTexts(warnings)) headers.append('Warning', `299 - "${text}"`);
 }
 
-/** Characters of all warnings together, and of each one if they exceed that, as in k8s.io/apiserver. */
+/** Total length of all warnings, and length of each warning above that total, in characters, as in k8s.io/apiserver. */
 const warningBudget = 4096;
 const maxWarningLength = 256;
 
-/** Removes duplicates, cuts to the limits, and replaces what is not printable ASCII by '?'. */
+/** Removes duplicates, truncates to the limits, and replaces characters other than printable ASCII by '?'. */
 function warningTexts(warnings: readonly string[]): string[] {
   const distinct = [...new Set(warnings.slice(0, warningBudget))];
   const total = distinct.reduce((sum, text) => sum + text.length, 0);
-  const cut = total > warningBudget ? distinct.map((text) => text.slice(0, maxWarningLength)) : distinct;
+  const truncated =
+    total > warningBudget ? distinct.map((text) => text.slice(0, maxWarningLength)) : distinct;
   let left = warningBudget;
-  return cut.flatMap((text) => {
+  return truncated.flatMap((text) => {
     left -= text.length;
     return left < 0 ? [] : [text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')];
   });
 }
 
-/** The Status response of a failure to who asked, with the warnings that the request had caused before. */
+/** Responds with the Status of an error, in a representation that the client accepts, with the warnings collected so far. */
 export function respondError(
   caught: unknown,
-  { headers: asked, url }: Pick<IncomingRequest, 'headers' | 'url'>,
+  { headers: requestHeaders, url }: Pick<IncomingRequest, 'headers' | 'url'>,
   warnings: readonly string[] = [],
 ): Response {
   const status = toStatus(caught);
-  const yaml = prefersYaml(asked.get('accept'));
-  const indent = isIndented(new URL(url).searchParams, readByPeople(asked.get('user-agent')));
+  const yaml = prefersYaml(requestHeaders.get('accept'));
+  const indent = isIndented(new URL(url).searchParams, isReadByPeople(requestHeaders.get('user-agent')));
   const headers = new Headers({ 'Content-Type': yaml ? 'application/yaml' : 'application/json' });
   addWarnings(headers, warnings);
   if (status.reason === 'Forbidden') headers.set('X-Content-Type-Options', 'nosniff');
@@ -216,7 +217,7 @@ export function respondError(
   return responseOf(body, { status: status.code, headers });
 }
 
-/** Failures are YAML where the client prefers it. An Accept header that cannot be met gets JSON. */
+/** Tells whether the client prefers YAML. The default for errors is JSON, also if the Accept header cannot be satisfied. */
 function prefersYaml(accept: string | null | undefined): boolean {
   const [first] = parseAccept(accept);
   return first !== undefined && yamlTypes.has(first.type);

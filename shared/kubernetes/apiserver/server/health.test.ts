@@ -22,7 +22,7 @@ async function ask(path: string, options: Partial<HealthOptions> = {}) {
 }
 
 describe('health', () => {
-  it('shows all checks when one fails, and the reason only in the log', async () => {
+  it('shows all checks if one fails, with the reason only in the log', async () => {
     expect(await ask('/readyz')).toEqual({
       status: 500,
       text: '[+]sound ok\n[-]broken failed: reason withheld\n[-]ending failed: reason withheld\nreadyz check failed\n',
@@ -42,7 +42,7 @@ describe('health', () => {
     expect(await ask('/readyz?exclude=broken&exclude=ending')).toMatchObject({ status: 200, text: 'ok' });
   });
 
-  it('answers for a single check', async () => {
+  it('serves a single check', async () => {
     expect(await ask('/readyz/sound')).toMatchObject({ status: 200, text: 'ok' });
     expect(await ask('/livez/broken')).toMatchObject({
       status: 500,

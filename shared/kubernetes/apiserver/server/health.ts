@@ -1,41 +1,41 @@
 import { within } from '#shared/base/async';
 
-/** One line of /livez, /readyz and /healthz. */
+/** A check of /livez, /readyz and /healthz. */
 export interface HealthCheck {
-  /** As in `/readyz/<name>`. */
+  /** The name in `/readyz/<name>`. */
   name: string;
-  /** True for a condition that ends by itself: only /readyz checks it, so that the process is not restarted for it. */
+  /** True: only /readyz runs the check, because a restart of the process would not help. */
   readyOnly?: boolean;
-  /** Throws or rejects with the failure, which is logged but not sent to the client. */
+  /** Throws or rejects on failure. The error is logged, but not sent to the client. */
   check(): Promise<void> | void;
 }
 
 export interface HealthOptions {
   checks: readonly HealthCheck[];
-  /** Warnings that fail no check: lines of `?verbose`. */
+  /** Warnings in the output of `?verbose` that do not fail the probe. */
   notices?: (() => readonly string[]) | undefined;
   log: (message: string, caught: unknown) => void;
 }
 
 const probes = ['livez', 'readyz', 'healthz'];
-/** Milliseconds a check may take. */
-const checkDeadlineMs = 5_000;
+/** Timeout of a check. */
+const checkTimeoutMs = 5_000;
 
 /**
- * Answers /livez, /readyz and /healthz, each with `?verbose`, `?exclude=` and one check by name (`/readyz/etcd`), in the form of
- * k8s.io/apiserver, server/healthz. Undefined for every other path.
+ * Serves /livez, /readyz and /healthz with `?verbose`, `?exclude=` and single checks (`/readyz/etcd`), in the format of k8s.io/apiserver,
+ * server/healthz. Returns undefined for every other path.
  */
 export async function health(url: URL, options: HealthOptions): Promise<Response | undefined> {
   const [, probe = '', only, ...more] = url.pathname.split('/');
   if (!probes.includes(probe) || more.length > 0) return undefined;
   const checks = options.checks.filter(({ readyOnly }) => probe === 'readyz' || !readyOnly);
-  if (only) return one(checks, only, probe, options);
+  if (only) return singleCheck(checks, only, probe, options);
   const excluded = new Set(url.searchParams.getAll('exclude'));
-  const asked = checks.filter(({ name }) => !excluded.delete(name));
-  const failed = await failures(asked, options);
+  const included = checks.filter(({ name }) => !excluded.delete(name));
+  const failed = await failures(included, options);
   if (failed.size === 0 && !url.searchParams.has('verbose')) return text('ok', 200);
   const lines = checks.map((check) => {
-    if (!asked.includes(check)) return `[+]${check.name} excluded: ok`;
+    if (!included.includes(check)) return `[+]${check.name} excluded: ok`;
     return failed.has(check) ? failedLine(check) : `[+]${check.name} ok`;
   });
   if (excluded.size > 0) {
@@ -47,7 +47,7 @@ export async function health(url: URL, options: HealthOptions): Promise<Response
   return text(`${lines.join('\n')}\n`, failed.size === 0 ? 200 : 500);
 }
 
-async function one(
+async function singleCheck(
   checks: readonly HealthCheck[],
   name: string,
   probe: string,
@@ -67,7 +67,7 @@ async function failures(
   await Promise.all(
     checks.map(async (check) => {
       try {
-        await within(checkDeadlineMs, 'the check', check.check());
+        await within(checkTimeoutMs, 'the check', check.check());
       } catch (caught) {
         failed.add(check);
         log(`health check ${check.name} failed`, caught);

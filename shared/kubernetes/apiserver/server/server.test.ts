@@ -79,7 +79,7 @@ describe('every response', () => {
     expect([nameless.status, nameless.body.message]).toEqual([400, 'name must be provided']);
   });
 
-  it('is indented for people and for whoever asks, as any other answer', async () => {
+  it('is indented for people and on request, like any response', async () => {
     const textFor = async (path: string, agent: string) =>
       (await server.call('GET', path, undefined, { 'user-agent': agent })).text;
     const indented = '{\n  "kind": "Status"';
@@ -126,7 +126,7 @@ describe('paths beside resources', () => {
 });
 
 describe('drain', () => {
-  it('makes /readyz fail at once; /livez and all requests still succeed', async () => {
+  it('makes /readyz fail immediately; /livez and all requests still succeed', async () => {
     const server = await startTestServer();
     server.api.drain();
     expect(await server.call('GET', '/readyz')).toMatchObject({ status: 500 });

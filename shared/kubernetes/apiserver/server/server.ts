@@ -25,33 +25,34 @@ import { ApiRequest } from '../request/api-request.ts';
 import { respondError } from '../response/respond.ts';
 import { type HealthCheck, health } from './health.ts';
 
-/** The Kubernetes release whose API conventions are followed; kubectl compares its own version with it. */
-const followed = 'v1.34.0';
+/** Default gitVersion: the Kubernetes release whose API conventions apply. kubectl checks the version skew against it. */
+const kubernetesVersion = 'v1.34.0';
 
 export interface ApiServerOptions {
   kinds: readonly KindDefinition[];
   store: Store;
   authenticate: Authenticator;
   authorize: Authorizer;
-  /** Finds namespaces if they are not among `kinds`: an aggregated server asks the cluster. */
+  /** Finds namespaces if they are not among `kinds`: an aggregated API server asks the cluster. */
   findNamespace?: FindNamespace;
   /** Run in this order, after the namespace lifecycle. */
   admission?: readonly AdmissionPlugin[];
-  /** What a namespace may hold. Default: whatever fits. */
+  /** Quota per namespace. Default: unlimited. */
   quota?: QuotaOptions;
-  /** The gitVersion that clients see: a semantic version. */
+  /** The gitVersion of /version, a semantic version. */
   version?: string;
-  /** Takes failures of the server itself (5xx, broken watches); pino's `error` fits through a closure. */
+  /** Logs server errors (5xx, broken watches). */
   log?: (message: string, caught: unknown) => void;
   now?: () => Date;
-  /** Default: 400 reads and 200 writes at a time, 500 watches of one user. Health checks do not count. */
+  /** Default: 400 concurrent reads, 200 concurrent writes, 500 watches per user. Health checks do not count. */
   limits?: Partial<Limits>;
-  /** Counts requests and serves /metrics. */
+  /** Records request metrics and serves /metrics. */
   metrics?: Metrics;
-  /** The store's name among the health checks; default `store`. */
+  /** The name of the store's health check. Default: `store`. */
   storeName?: string;
-  /** Further health checks, and warnings that /readyz?verbose shows without failing. */
+  /** Additional health checks. */
   checks?: readonly HealthCheck[];
+  /** Warnings that /readyz?verbose shows without failing. */
   notices?: () => readonly string[];
   /** Records requests in an audit log. */
   audit?: { policy: AuditPolicy; write: AuditSink };
@@ -59,22 +60,22 @@ export interface ApiServerOptions {
 
 export interface ApiServer {
   app: Hono;
-  /** Answers a request that came over no socket. Never rejects; `end` says that the response has been read, or that its client has left. */
+  /** Serves a request without a socket. Never rejects. The caller calls `end` when it has read the response or no longer will. */
   call(request: IncomingRequest): Promise<{ response: Response; end(): void }>;
-  /** Aborted when the server closes. */
+  /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;
-  /** Makes /readyz fail; everything is served as before. */
+  /** Makes /readyz fail; requests are still served. */
   drain(): void;
   /**
-   * Lets requests in flight finish and ends watches between two lines, spread over `spreadMs` so that their clients do not
-   * reconnect all at once. Resolves when all have ended; the store stays open.
+   * Finishes requests in flight and ends watches after a whole line, at random times within `spreadMs`, so that their clients do not
+   * reconnect simultaneously. Resolves when no request is in flight; the store stays open.
    */
   close(how?: { spreadMs?: number }): Promise<void>;
 }
 
 /**
- * Serves the Kubernetes API for the kinds given. Every request is authenticated, authorized and answered: failures
- * are Status bodies, unknown resources a plain 404, and nothing thrown by a handler leaves it.
+ * Returns a server of the Kubernetes API for `kinds`. Authenticates and authorizes every request. Errors become Status bodies, unknown
+ * paths a plain 404.
  */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { kinds, store, authenticate, authorize, metrics, audit } = options;
@@ -96,7 +97,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     createQuota(store, options.quota, {
       signal: closing.signal,
       now,
-      onFailure: (error) => log('counting what namespaces hold failed; trying again', error),
+      onFailure: (error) => log('failed to count the objects of namespaces; retrying', error),
     });
   const server: ServerContext = {
     kinds,
@@ -113,12 +114,15 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const checks: HealthCheck[] = [
     { name: 'ping', check: () => undefined },
     { name: options.storeName ?? 'store', check: async () => void (await store.revision()) },
-    { name: 'watch-cache', readyOnly: true, check: () => mustBeLoaded(store) },
+    { name: 'watch-cache', readyOnly: true, check: () => checkSynced(store) },
     ...(quota ? [{ name: 'quota', readyOnly: true, check: () => quota.mustBeCounted() }] : []),
     ...(options.checks ?? []),
-    { name: 'shutdown', readyOnly: true, check: () => mustNot(draining) },
+    { name: 'shutdown', readyOnly: true, check: () => checkNotDraining(draining) },
   ];
-  const discovery = discoveryRoutes(kinds, { version: options.version ?? followed, now: server.now });
+  const discovery = discoveryRoutes(kinds, {
+    version: options.version ?? kubernetesVersion,
+    now: server.now,
+  });
   discovery.onError((caught) => {
     throw caught;
   });
@@ -127,7 +131,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const probe = await health(url, { checks, notices: options.notices, log: server.log });
     if (probe) return probe;
     if (metrics && requests && url.pathname === '/metrics') return exposition(server, metrics, requests);
-    // Its routes read no more of a request than this.
+    // The discovery routes use only the properties that IncomingRequest has.
     const found = await discovery.fetch(raw as Request);
     return found.status === 404 ? undefined : found;
   }
@@ -149,12 +153,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   app.all('*', async (context) => {
     const request = new ApiRequest(server, context.req.raw, context.env);
     const response = await handle(request);
-    // Only its head is sent: nobody would read a watch behind it, nor end it.
+    // The body of a response to HEAD is not sent: a watch would never be read or end.
     if (context.req.raw.method === 'HEAD') response.body?.cancel().catch(() => undefined);
-    if (!request.endsByItself) request.end();
+    if (!request.hasSocket) request.end();
     return response;
   });
-  // The chain answers all failures; if one gets here nevertheless, the client still receives a Status.
+  // Last resort: the chain never rejects.
   app.onError((caught, context) => {
     server.log(`${context.req.method} ${context.req.path} failed`, caught);
     return respondError(caught, context.req.raw);
@@ -179,7 +183,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
 }
 
-/** Namespaces are read from the store if they are among the kinds served. Undefined: nobody knows them. */
+/** Returns a lookup in the store if namespaces are served, otherwise the one in `options`, which may be undefined. */
 function namespaceFinder({ kinds, store, findNamespace }: ApiServerOptions): FindNamespace | undefined {
   const isServed = kinds.some((kind) => kind.group === '' && kind.plural === 'namespaces');
   if (!isServed) return findNamespace;
@@ -187,7 +191,7 @@ function namespaceFinder({ kinds, store, findNamespace }: ApiServerOptions): Fin
   return (name) => stored.get('', 'namespaces', '', name);
 }
 
-/** All metrics. Requests in flight and stored objects are counted now. */
+/** Serves /metrics. Updates the gauges of requests in flight and stored objects first. */
 async function exposition(
   server: ServerContext,
   metrics: Metrics,
@@ -202,10 +206,10 @@ async function exposition(
   return new Response(metrics.expose(), { headers: { 'Content-Type': metricsContentType } });
 }
 
-function mustBeLoaded(store: Store): void {
-  if (!store.synced) throw new ArcError('ServiceUnavailable', 'the watch cache is being loaded');
+function checkSynced(store: Store): void {
+  if (!store.synced) throw new ArcError('ServiceUnavailable', 'the watch cache is initializing');
 }
 
-function mustNot(draining: boolean): void {
+function checkNotDraining(draining: boolean): void {
   if (draining) throw new ArcError('ServiceUnavailable', 'the server is shutting down');
 }

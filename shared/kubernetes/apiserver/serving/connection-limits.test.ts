@@ -32,7 +32,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** A request; resolves with the socket that it went over. */
+/** Sends a request; resolves with its socket. */
 async function ask(agent: Agent, headers: Record<string, string> = {}): Promise<net.Socket> {
   const outgoing = request({ host: '127.0.0.1', servername: 'localhost', port, ca, agent, headers });
   outgoing.end();
@@ -43,7 +43,7 @@ async function ask(agent: Agent, headers: Record<string, string> = {}): Promise<
   return socket;
 }
 
-/** Connections that say nothing, one after the other. */
+/** Opens silent connections, one after the other. */
 async function flood(count: number, secure: boolean): Promise<net.Socket[]> {
   const made: net.Socket[] = [];
   for (let index = 0; index < count; index++) {
@@ -63,12 +63,12 @@ it.each([
   ['with TLS', true],
   ['that never begin TLS', false],
 ])(
-  'a flood of connections %s ends the oldest of its own, and no connection of somebody known',
+  'a flood of connections %s evicts its own oldest ones, and no authenticated connection',
   async (_how, secure) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const known = await ask(agent, { authorization: 'x' });
     const sockets = await flood(max * 3, secure);
-    // The known one is passed over once; what is left are the youngest.
+    // The authenticated connection is skipped once; the youngest connections remain.
     await Promise.all(sockets.slice(0, max * 2).map((socket) => socket.resume() && closed(socket)));
     expect(await ask(agent)).toBe(known);
     expect(known.destroyed).toBe(false);

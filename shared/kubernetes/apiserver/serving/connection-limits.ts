@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream';
 import { isAuthenticated } from '../http/connection.ts';
 
 /**
- * Keeps at most `max` connections without an authenticated request: the oldest are closed first. Authenticated connections stay, so that
- * a flood of idle or half-open connections closes only its own.
+ * Limits connections without an authenticated request to `max`: the oldest are closed first. A flood of idle or half-open connections
+ * therefore evicts only itself.
  */
 export function limitUnauthenticatedConnections(server: Server, max: number): void {
   const unauthenticated = new Map<string, Socket>();
@@ -32,35 +32,35 @@ export function limitUnauthenticatedConnections(server: Server, max: number): vo
   server.on('secureConnection', enter);
 }
 
-/** As long as kube-apiserver lets a list take in all. */
+/** Same as kube-apiserver's request timeout. */
 export const stallTimeoutMs = 60_000;
 
 /**
- * Ends connections whose client takes nothing of its response for a minute: what is made for it would stay in memory for as long as the
- * client likes, and with a list everything that has been in it. A watch without events waits for nothing.
+ * Closes connections whose client reads nothing of a pending response for `ms`: the response, and with a list all its objects, would stay
+ * in memory. A watch without events has nothing pending.
  */
 export function endStalledReaders(server: Server, ms = stallTimeoutMs): void {
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    // Any byte that the client takes begins the time anew.
+    // Every byte that the client reads restarts the timeout.
     response.setTimeout(ms, () => {
       if (socket.writableLength > 0) socket.destroy();
     });
   });
 }
 
-/** Statuses of what Node's parser refuses; everything else is 400. The same as Node's own. */
+/** Statuses of parser errors, as in Node; every other error is 400. */
 const statuses: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** How long, in milliseconds, the client of a malformed request may take to read its answer. */
+/** Milliseconds in which the client of a malformed request can read the response. */
 const lingerMs = 1_000;
 
 /**
- * Answers requests that are not HTTP. Node destroys the connection in the moment in which it writes that answer, and a busy server
- * loses it; here the answer is sent before the connection closes.
+ * Responds to malformed requests before their connection closes. Node destroys the connection right after writing the response, and a busy
+ * server loses it.
  */
 export function answerMalformedRequests(server: Server): void {
   const responses = new WeakMap<object, ServerResponse>();
@@ -69,7 +69,7 @@ export function answerMalformedRequests(server: Server): void {
     response.once('close', () => responses.delete(socket));
   });
   server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
-    // In the middle of a response another one would be taken for a part of it.
+    // The client would take a second response for a part of the first.
     if (!socket.writable || responses.get(socket)?.headersSent) return void socket.destroy(error);
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     socket.once('close', () => clearTimeout(timer));

@@ -10,7 +10,7 @@ let server: TestServer;
 let call: Call;
 let metrics: Metrics;
 let recorded: unknown[];
-/** Requests wait here while they are authorized. */
+/** While pending, authorization of every request waits for it. */
 let held: Promise<void> | undefined;
 let waiting: number;
 
@@ -75,13 +75,13 @@ describe('inProcess', () => {
     expect(JSON.parse(await (await ask('GET', widgets)).text()).items).toHaveLength(1);
   });
 
-  it('gives bodies as bytes, too', async () => {
+  it('streams bodies as bytes', async () => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of (await ask('GET', '/healthz')).body) chunks.push(chunk);
     expect(Buffer.concat(chunks).toString()).toBe('ok');
   });
 
-  it('authenticates, authorizes, counts and records each request', async () => {
+  it('authenticates, authorizes, counts and audits each request', async () => {
     await ask('GET', widgets);
     expect(await failure(ask('GET', widgets, { token: 'eve' }))).toMatchObject({ code: 403 });
     expect(await failure(ask('GET', widgets, { token: 'bad' }))).toMatchObject({ code: 401 });
@@ -97,7 +97,7 @@ describe('inProcess', () => {
     expect(metrics.expose()).toMatch(/^apiserver_request_total\{.*code="403".*\} 1$/m);
   });
 
-  it('fails with a Status', async () => {
+  it('responds to an error with a Status', async () => {
     expect(await failure(ask('GET', `${widgets}/none`))).toEqual({
       ok: false,
       code: 404,
@@ -106,26 +106,26 @@ describe('inProcess', () => {
     });
   });
 
-  it('bounds a body', async () => {
+  it('limits the size of a body', async () => {
     const body = widget('large', { free: { text: 'x'.repeat(4 * 1024 * 1024) } });
     expect(await failure(ask('POST', widgets, { body }))).toMatchObject({ code: 413 });
   });
 
-  it('follows a watch, until its reader leaves', async () => {
+  it('streams a watch until its reader leaves', async () => {
     await ask('POST', widgets, { body: widget('first') });
     const watch = await ask('GET', `${widgets}?watch=true`);
     for await (const chunk of watch.body) {
       expect(JSON.parse(Buffer.from(chunk).toString())).toMatchObject({ type: 'ADDED' });
       break;
     }
-    // Nothing is under way any more, or this would wait.
+    // Resolves only when no request is in flight.
     await server.api.close();
   });
 
-  it('gives each change to a watch at once, although another has just come', async () => {
+  it('sends each change to a watch immediately, even right after another one', async () => {
     const watch = await ask('GET', `${widgets}?watch=true`);
     const chunks = watch.body[Symbol.asyncIterator]();
-    // Over a socket the second one waits for a timer, with others.
+    // Over a socket, the second change waits for the flush timer.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     try {
       for (const name of ['first', 'second', 'third']) {
@@ -149,14 +149,14 @@ describe('inProcess', () => {
     await server.api.close();
   });
 
-  it('ends a watch that nobody reads when it is aborted', async () => {
+  it('ends an unread watch on abort', async () => {
     const control = new AbortController();
     await ask('GET', `${widgets}?watch=true`, { signal: control.signal });
     control.abort();
     await server.api.close();
   });
 
-  it('rejects at once when it is aborted, and the request ends by itself', async () => {
+  it('rejects immediately on abort, and the request finishes on its own', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     held = promise;
     const control = new AbortController();
@@ -169,7 +169,7 @@ describe('inProcess', () => {
     await server.api.close();
   });
 
-  it('asks nothing when it is aborted before, or the server has ended', async () => {
+  it('sends no request after an abort or after shutdown', async () => {
     await expect(ask('GET', widgets, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow(
       'before',
     );
@@ -177,7 +177,7 @@ describe('inProcess', () => {
     await expect(ask('GET', widgets)).rejects.toMatchObject({ code: 'ServiceUnavailable' });
   });
 
-  it('lets other work run between two requests', async () => {
+  it('yields to the event loop between two requests', async () => {
     let turns = 0;
     const count = () => {
       turns += 1;
@@ -189,7 +189,7 @@ describe('inProcess', () => {
     expect(turns).toBeGreaterThanOrEqual(9);
   });
 
-  it('tells of each call', async () => {
+  it('publishes each call on the diagnostics channel', async () => {
     const seen: unknown[] = [];
     const note = (message: unknown) => void seen.push(message);
     subscribe(callChannel, note);

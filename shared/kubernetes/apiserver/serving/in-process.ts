@@ -1,19 +1,19 @@
 import { channel } from 'node:diagnostics_channel';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { untilAborted } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import type { IncomingRequest } from '../http/connection.ts';
 import { type Content, contentOf, isStream } from '../response/content.ts';
 import type { ApiServer } from '../server/server.ts';
 
-/** The part of `fetch` that a client of this process uses; headers by their names in lower case. */
+/** The subset of `fetch` for clients in the same process. Header names are lower case. */
 export type Call = (
   url: string,
   init: { method: string; headers: Record<string, string>; body: string | null; signal: AbortSignal },
-) => Promise<CallAnswer>;
+) => Promise<CallResponse>;
 
-/** Read once, by `text` or as `body`. */
-export interface CallAnswer {
+/** Can be read once, by `text` or through `body`. */
+export interface CallResponse {
   readonly ok: boolean;
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -21,88 +21,88 @@ export interface CallAnswer {
   text(): Promise<string>;
 }
 
-/** Told of each call as `http.server.request.start` is of a request over the wire: `{ request: { method, url, headers } }`. */
+/** Diagnostics channel of in-process calls: publishes `{ request: { method, url, headers } }` like `http.server.request.start`. */
 export const callChannel = 'arc.apiserver.call';
 const calls = channel(callChannel);
 
 /**
- * Requests to a server of the same process. They go through the whole chain as those over TLS do, from authentication on; what they save is
- * the connection: encryption, HTTP and the streams of both ends are most of what a short request costs.
+ * Returns a `fetch` that calls a server in the same process. Requests pass the whole handler chain, including authentication. They save the
+ * connection: TLS, HTTP and the streams of both ends account for most of the cost of a short request.
  */
 export function inProcess(api: ApiServer): Call {
   return async (url, init) => {
     init.signal.throwIfAborted();
-    // A caller that asks for one thing after the other would otherwise keep everybody else waiting.
-    await turn();
+    // Sequential calls of one client would otherwise starve timers and I/O.
+    await yieldToEventLoop();
     if (calls.hasSubscribers) {
       const { pathname, search } = new URL(url);
       calls.publish({ request: { ...init, url: `${pathname}${search}` } });
     }
-    if (api.closing.aborted) throw new ArcError('ServiceUnavailable', 'the API server has ended');
-    const { response, end } = await answerOf(api.call(incoming(url, init)), init.signal);
+    if (api.closing.aborted) throw new ArcError('ServiceUnavailable', 'the API server is shut down');
+    const { response, end } = await resultUntilAborted(api.call(requestOf(url, init)), init.signal);
     const body = bodyOf(contentOf(response), init.signal, end);
     return { ok: response.ok, status: response.status, headers: response.headers, ...body };
   };
 }
 
-type Answered = Awaited<ReturnType<ApiServer['call']>>;
+type CallResult = Awaited<ReturnType<ApiServer['call']>>;
 
-/** What the server answers, unless `signal` is aborted before: an answer that comes later is dropped. */
-async function answerOf(answered: Promise<Answered>, signal: AbortSignal): Promise<Answered> {
+/** Resolves with the response. Rejects when `signal` is aborted before; a later response is released unread. */
+async function resultUntilAborted(result: Promise<CallResult>, signal: AbortSignal): Promise<CallResult> {
   try {
-    return await untilAborted(answered, signal);
+    return await untilAborted(result, signal);
   } catch (caught) {
-    // A call that failed has no answer to drop.
-    answered.then(({ response, end }) => bodyOf(contentOf(response), signal, end)).catch(() => undefined);
+    // A rejected call has no response to release.
+    result.then(({ response, end }) => bodyOf(contentOf(response), signal, end)).catch(() => undefined);
     throw caught;
   }
 }
 
-function incoming(url: string, { method, headers, body, signal }: Parameters<Call>[1]): IncomingRequest {
+function requestOf(url: string, { method, headers, body, signal }: Parameters<Call>[1]): IncomingRequest {
   const bytes = body === null ? undefined : new TextEncoder().encode(body);
-  const all = new Map(Object.entries(headers));
-  if (bytes) all.set('content-length', String(bytes.byteLength));
+  const entries = new Map(Object.entries(headers));
+  if (bytes) entries.set('content-length', String(bytes.byteLength));
   return {
     method,
     url,
     signal,
     body: null,
-    headers: { get: (name) => all.get(name.toLowerCase()) ?? null, keys: () => all.keys() },
+    headers: { get: (name) => entries.get(name.toLowerCase()) ?? null, keys: () => entries.keys() },
     arrayBuffer: () => Promise.resolve(bytes?.buffer ?? new ArrayBuffer()),
   };
 }
 
-/** `end` is called when the body has been read, or nobody will: its reader has left, or `signal` was aborted. */
-function bodyOf(content: Content, signal: AbortSignal, end: () => void): Pick<CallAnswer, 'body' | 'text'> {
+/** Calls `end` when the body has been read to its end, its reader has left, or `signal` is aborted. */
+function bodyOf(content: Content, signal: AbortSignal, end: () => void): Pick<CallResponse, 'body' | 'text'> {
   if (isStream(content)) {
     const body = chunksOf(content.getReader(), signal, end);
     return { body, text: () => readText(body) };
   }
-  // What is there as a whole has been sent.
+  // A body that is not a stream is complete already.
   end();
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return { body: once(bytes), text: () => Promise.resolve(utf8(bytes)) };
 }
 
-/** The chunks of a stream, which is let go of when they end. An abort rejects with its reason. */
+/** Yields the chunks of a stream and then releases it. Rejects with the reason of an abort. */
 function chunksOf(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   signal: AbortSignal,
   end: () => void,
 ): AsyncIterable<Uint8Array> {
-  const leave = () => {
-    signal.removeEventListener('abort', leave);
+  const release = () => {
+    signal.removeEventListener('abort', release);
     reader.cancel().catch(() => undefined);
     end();
   };
-  signal.addEventListener('abort', leave);
-  if (signal.aborted) leave();
+  signal.addEventListener('abort', release);
+  if (signal.aborted) release();
   return (async function* () {
     try {
       for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
       signal.throwIfAborted();
     } finally {
-      leave();
+      release();
     }
   })();
 }

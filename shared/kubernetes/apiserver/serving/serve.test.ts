@@ -21,7 +21,7 @@ beforeAll(async () => {
 let server: TestServer;
 let serving: Serving;
 let seen: string[];
-/** Requests wait here while they are authorized. */
+/** While pending, authorization of every request waits for it. */
 let held: Promise<void> | undefined;
 beforeEach(async () => {
   held = undefined;
@@ -39,7 +39,7 @@ beforeEach(async () => {
       throw new ArcError('Unauthorized', 'Unauthorized');
     },
   });
-  let trusted = true; // the namespace that the fixture makes comes without a socket
+  let trusted = true; // the fixture creates its namespace without a socket
   server = await startTestServer({
     authenticate: (incoming, connection) =>
       trusted ? Promise.resolve({ name: 'admin', groups: [] }) : authenticate(incoming, connection),
@@ -93,7 +93,7 @@ function ask({
   });
 }
 
-/** One request by hand over a TLS 1.3 connection; resolves with status, session and whether one was resumed. */
+/** Sends a raw request over TLS 1.3. Resolves with its status, the new sessions and whether `session` was resumed. */
 async function byHand(session: Buffer | undefined, pair?: { cert: string; key: string }, path = widgets) {
   const socket = tls.connect({
     host: '127.0.0.1',
@@ -139,7 +139,7 @@ describe('serve', () => {
     expect(seen.filter((each) => each.startsWith('admin'))).toHaveLength(1);
   });
 
-  it('shows a new certificate to new connections and keeps the old ones', async () => {
+  it('presents a reloaded certificate to new connections and keeps open ones', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const headers = { Authorization: 'Bearer admin' };
     await ask({ headers, agent });
@@ -160,13 +160,13 @@ describe('serve', () => {
     agent.destroy();
   });
 
-  it('keeps its certificate when the new one does not fit its key', async () => {
+  it('keeps its certificate when the new certificate and key do not match', async () => {
     const other = await authority.issue({ name: 'second' }, { hosts: ['localhost'] });
     expect(() => serving.reload({ cert: other.cert, key: certificate.key })).toThrow(/cannot be used/);
     expect(await ask({ headers: { Authorization: 'Bearer admin' } })).toMatchObject({ status: 200 });
   });
 
-  it('finds nothing at a path with dot segments, which would be read as another one', async () => {
+  it('responds 404 to a path with dot segments instead of normalizing it', async () => {
     expect((await byHand(undefined)).status).toBe(403);
     for (const path of [`${widgets}/../widgets`, `${widgets}/%2E./widgets`, `${widgets}/.`])
       expect((await byHand(undefined, undefined, path)).status).toBe(404);
@@ -177,7 +177,7 @@ describe('serve', () => {
     await expect(again).rejects.toThrow(`cannot listen on 127.0.0.1 port ${serving.port}`);
   });
 
-  it('ends in order: requests in flight are answered, watches end after a whole line, new connections are refused', async () => {
+  it('shuts down gracefully: finishes requests in flight, ends watches after a whole line, refuses connections', async () => {
     const agent = new Agent({ keepAlive: true });
     const headers = { Authorization: 'Bearer admin' };
     const watch = ask({ path: `${widgets}?watch=true&allowWatchBookmarks=true`, headers, agent });
@@ -211,7 +211,7 @@ describe('serve', () => {
     await gone;
   });
 
-  it('speaks HTTP/1.1 whatever else a client offers, and refuses a client that does not offer it', async () => {
+  it('negotiates HTTP/1.1 only, and refuses a client that does not offer it', async () => {
     const connect = (...protocols: string[]) =>
       tls.connect({
         host: '127.0.0.1',

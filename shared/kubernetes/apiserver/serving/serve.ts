@@ -24,33 +24,33 @@ export interface ServeOptions {
   certificate: Certificate;
   /** The address to listen on. */
   host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
 }
 
 export interface Serving {
   port: number;
-  /** The certificate of connections from now on; those that are open stay. Throws Invalid for one that does not fit its key. */
+  /** Replaces the certificate for new connections; open connections stay. Throws Invalid if certificate and key do not match. */
   reload(certificate: Certificate): void;
   /**
-   * Ends in order: /readyz fails at once; everything is served for `delayMs` more, so that proxies notice; then no new
-   * connection is accepted, requests in flight finish, and watches end one after the other over `spreadMs`. Resolves when all
-   * connections are closed; after `graceMs` they are cut.
+   * Shuts down gracefully: /readyz fails immediately; for `delayMs` all requests are still served, so that load balancers notice; then the
+   * server stops listening, requests in flight finish, and watches end at random times within `spreadMs`. Resolves when all
+   * connections are closed, at the latest after `graceMs`.
    */
   close(how?: { delayMs?: number; graceMs?: number; spreadMs?: number }): Promise<void>;
 }
 
 /**
- * Longer than clients keep idle connections (Go: 90 s), so that the client closes them and no request meets a
- * connection that has just been closed.
+ * Longer than the idle timeout of clients (Go: 90 s): the client closes first, and no request races with the server closing its
+ * connection.
  */
-const idleMs = 120_000;
+const idleTimeoutMs = 120_000;
 
-/** Milliseconds in which a request may still come over a connection that was open when the server stopped listening. */
-const unusedMs = 500;
+/** Milliseconds after shutdown in which an unused connection that is already open may still carry its first request. */
+const unusedConnectionMs = 500;
 
-/** Most connections without an authenticated request: more than arrive at once after a restart. */
-const maxUnauthenticated = 4_000;
+/** Limit of connections without an authenticated request; above the number of clients that reconnect after a restart. */
+const maxUnauthenticatedConnections = 4_000;
 
 /**
  * Serves over TLS. Requests client certificates and leaves their verification to the authenticator. ALPN offers HTTP/1.1 only: a
@@ -68,19 +68,19 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       handshakeTimeout: 10_000,
       headersTimeout: 20_000,
       requestTimeout: 65_000,
-      keepAliveTimeout: idleMs,
+      keepAliveTimeout: idleTimeoutMs,
       connectionsCheckingInterval: 5_000,
-      // A front proxy sends one header line for each group of a user, and there may be thousands.
+      // A front proxy sends one header line per group of a user; a user may have thousands of groups.
       maxHeaderSize: 256 * 1024,
       shouldUpgradeCallback: isWatchSocket,
     },
-    // The Response class of @hono/node-server puts no stream around a body, which would cost a third of a GET.
+    // The Response class of @hono/node-server does not wrap a body in a stream, which would cost a third of a GET.
     overrideGlobalObjects: true,
   }) as Server;
   server.maxHeadersCount = 10_000;
   answerMalformedRequests(server);
   limitEmptyLines(server);
-  limitUnauthenticatedConnections(server, maxUnauthenticated);
+  limitUnauthenticatedConnections(server, maxUnauthenticatedConnections);
   endStalledReaders(server);
   const sockets = serveWatchSockets(server, api.app.fetch);
   server.listen(port, host);
@@ -97,8 +97,8 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       try {
         server.setSecureContext(contextOf(certificate));
       } catch (caught) {
-        const why = ArcError.from(caught).message;
-        throw new ArcError('Invalid', `the serving certificate cannot be used: ${why}`);
+        const reason = ArcError.from(caught).message;
+        throw new ArcError('Invalid', `the serving certificate cannot be used: ${reason}`);
       }
     },
     async close({ delayMs = 0, graceMs = 60_000, spreadMs = 0 } = {}) {
@@ -107,33 +107,33 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       if (delayMs > 0) await pause(delayMs);
       const closed = once(server, 'close');
       server.close();
-      // Node does not count connections that have been upgraded.
-      const cut = () => {
+      // closeAllConnections ignores upgraded connections.
+      const destroyConnections = () => {
         server.closeAllConnections();
-        sockets.cut();
+        sockets.destroyAll();
       };
-      const impatient = setTimeout(cut, graceMs);
+      const graceTimer = setTimeout(destroyConnections, graceMs);
       await api.close({ spreadMs });
       server.closeIdleConnections();
-      // Connections that were opened ahead and have carried nothing yet do not count as idle.
-      await Promise.race([closed, pause(unusedMs)]);
-      await api.close(); // answers a request that came over one of them
-      cut();
+      // Node does not count connections as idle that have not carried a request yet.
+      await Promise.race([closed, pause(unusedConnectionMs)]);
+      await api.close(); // waits for requests that arrived over such a connection
+      destroyConnections();
       await closed;
-      clearTimeout(impatient);
+      clearTimeout(graceTimer);
     },
   };
 }
 
 function listenFailure(caught: unknown): string {
   const code = caught instanceof Error && 'code' in caught ? caught.code : undefined;
-  if (code === 'EADDRINUSE') return 'another program uses it: stop that, or choose another port';
-  if (code === 'EACCES') return 'your user may not use it: choose one above 1023';
+  if (code === 'EADDRINUSE') return 'the port is in use: stop the other program, or choose another port';
+  if (code === 'EACCES') return 'your user may not use this port: choose a port above 1023';
   return ArcError.from(caught).message;
 }
 
 /**
- * Sessions are not resumed: a resumed session has no certificate, and Node calls it authorized nevertheless. Renegotiation
+ * Disables session resumption: a resumed session has no certificate, but Node reports it as authorized. Disables renegotiation, which
  * would let a connection change its certificate.
  */
 function contextOf({ cert, key }: Certificate) {

@@ -8,8 +8,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createAuthority } from '../../../base/testing/authority.ts';
 import { endStalledReaders } from './connection-limits.ts';
 
-const patience = 500;
-/** More than the kernel keeps for both ends. */
+const stallMs = 500;
+/** More than the socket buffers of both ends hold. */
 const large = Buffer.alloc(32 * 1024 * 1024);
 let server: Server;
 let ca: string;
@@ -22,7 +22,7 @@ beforeEach(async () => {
     answered = response;
     response.flushHeaders();
   });
-  endStalledReaders(server, patience);
+  endStalledReaders(server, stallMs);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -39,7 +39,7 @@ async function begin(): Promise<IncomingMessage> {
   return answer.on('error', () => undefined);
 }
 
-/** As the bodies of responses are sent. */
+/** Chunks of the size in which response bodies are sent. */
 function* inParts(bytes: Buffer): Generator<Buffer> {
   const size = 512 * 1024;
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
@@ -53,24 +53,24 @@ it('ends the connection of a client that does not read', async () => {
   expect(answered.writableFinished).toBe(false);
 });
 
-it('ends it as well when nothing was sent for a long time before', async () => {
+it('ends the connection also after a long idle period', async () => {
   const answer = await begin();
   answer.pause();
-  await sleep(3 * patience);
+  await sleep(3 * stallMs);
   expect(answered.closed).toBe(false);
   answered.write(large);
   await once(answered, 'close');
 });
 
-it('leaves those alone that read slowly, and those for which there is nothing to read', async () => {
+it('keeps the connection of a slow reader, and of a client with nothing to read', async () => {
   const answer = await begin();
-  await sleep(3 * patience);
+  await sleep(3 * stallMs);
   const sent = pipeline(inParts(large), answered);
   let bytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.byteLength;
-    // The kernel tells of room when a third of its buffer is free.
-    if (bytes % (1024 * 1024) < chunk.byteLength) await sleep(patience / 20);
+    // The kernel reports writability when a third of its buffer is free.
+    if (bytes % (1024 * 1024) < chunk.byteLength) await sleep(stallMs / 20);
   }
   await sent;
   expect(bytes).toBe(large.byteLength);

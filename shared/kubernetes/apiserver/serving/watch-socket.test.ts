@@ -38,7 +38,7 @@ interface WatchEvent {
   closed: Promise<number>;
 }
 
-/** A watch by Node's own WebSocket client. */
+/** Starts a watch with Node's WebSocket client. */
 async function watch(query: string, protocols: string[] = []): Promise<WatchEvent> {
   const socket = new WebSocket(`wss://localhost:${serving.port}${widgets}?watch=true${query}`, protocols);
   const events: WatchEvent['events'] = [];
@@ -53,7 +53,7 @@ async function watch(query: string, protocols: string[] = []): Promise<WatchEven
   return { socket, events, closed };
 }
 
-/** A handshake by hand; `more` are header lines. Resolves with the socket behind it. */
+/** Sends a raw handshake with the header lines `more`. Resolves with its socket. */
 async function byHand(path: string, more: string[] = [], version = '13', port = serving.port) {
   const socket = tls.connect({ host: '127.0.0.1', port, servername: 'localhost' });
   await once(socket, 'secureConnect');
@@ -69,14 +69,14 @@ async function byHand(path: string, more: string[] = [], version = '13', port = 
   return { socket, received: () => received };
 }
 
-/** Of a server, without a reason. */
+/** A server's close frame without a reason. */
 const closeFrame = (code: number) => Buffer.from([0x88, 0x02, code >> 8, code & 0xff]);
 
 const namesOf = ({ events }: WatchEvent) =>
   events.map(({ type, object }) => `${type} ${object.metadata.name}`);
 
 describe('a watch over a WebSocket', () => {
-  it('sends existing objects and changes, one message for each event, and ends with the watch', async () => {
+  it('sends existing objects and changes, one message per event, and closes when the watch ends', async () => {
     await server.call('POST', widgets, widget('first'));
     await server.call('POST', widgets, widget('second'));
     const seen = await watch('&timeoutSeconds=2');
@@ -85,13 +85,13 @@ describe('a watch over a WebSocket', () => {
     expect(namesOf(seen)).toEqual(['ADDED first', 'ADDED second', 'DELETED first']);
   });
 
-  it('ends with the server', async () => {
+  it('closes when the server shuts down', async () => {
     const seen = await watch('');
     await serving.close({ graceMs: 10_000 });
     expect(await seen.closed).toBe(1000);
   });
 
-  it('ends for a client that closes', async () => {
+  it('ends the watch when the client closes', async () => {
     const seen = await watch('');
     seen.socket.close(1000);
     expect(await seen.closed).toBe(1000);
@@ -99,7 +99,7 @@ describe('a watch over a WebSocket', () => {
     await server.api.close();
   });
 
-  it('takes the first subprotocol offered that is not a token', async () => {
+  it('selects the first offered subprotocol that is not a bearer token', async () => {
     const token = 'base64url.bearer.authorization.k8s.io.YQ';
     const { socket } = await watch('&timeoutSeconds=60', [token, 'v1.example']);
     expect(socket.protocol).toBe('v1.example');
@@ -110,14 +110,14 @@ describe('a watch over a WebSocket', () => {
     ['401', `${widgets}?watch=true`, ['Authorization: Bearer wrong'], '"reason":"Unauthorized"'],
     ['400', `${widgets}?watch=true&resourceVersion=x`, [], '"reason":"BadRequest"'],
     ['404', '/apis/nowhere/v1/things?watch=true', [], '404 page not found'],
-  ])('refuses with %s before it switches', async (code, path, more, text) => {
+  ])('responds with HTTP %s before the protocol switches', async (code, path, more, text) => {
     const { socket, received } = await byHand(path, more);
     await once(socket, 'close');
     expect(received().toString()).toMatch(new RegExp(`^HTTP/1.1 ${code} `));
     expect(received().toString()).toContain(text);
   });
 
-  it.each(['8', '14', ''])('refuses version "%s" of the protocol, and names its own', async (version) => {
+  it.each(['8', '14', ''])('refuses protocol version "%s" and reports its own', async (version) => {
     const { socket, received } = await byHand(`${widgets}?watch=true`, [], version);
     await once(socket, 'close');
     expect(received().toString()).toMatch(/^HTTP\/1.1 400 .*\r\nSec-WebSocket-Version: 13\r\n/s);
@@ -131,7 +131,7 @@ describe('a watch over a WebSocket', () => {
     socket.destroy();
   });
 
-  it('answers a ping that comes with the handshake, and closes on bytes that are not a frame', async () => {
+  it('responds to a ping sent with the handshake, and closes on bytes that are not a frame', async () => {
     const { socket, received } = await byHand(`${widgets}?watch=true`);
     socket.write(Buffer.from([0x89, 0x82, 0, 0, 0, 0, 0x68, 0x69]));
     const pong = Buffer.from([0x8a, 0x02, 0x68, 0x69]);
@@ -154,7 +154,7 @@ describe('a watch over a WebSocket', () => {
     expect(received().subarray(-4)).toEqual(closeFrame(code));
   });
 
-  it('ignores what a client sends, and answers its pings', async () => {
+  it('discards client messages and responds to pings', async () => {
     const { socket, received } = await byHand(`${widgets}?watch=true`);
     const payload = Buffer.alloc(70_000, 0xff);
     const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 1, 0x11, 0x70, 0, 0, 0, 0]);
@@ -166,7 +166,7 @@ describe('a watch over a WebSocket', () => {
     socket.destroy();
   });
 
-  it('refuses a header of subprotocols that cannot be read, and ends the watch', async () => {
+  it('refuses a malformed subprotocol header and ends the watch', async () => {
     const { socket, received } = await byHand(`${widgets}?watch=true`, ['Sec-WebSocket-Protocol: a b']);
     await once(socket, 'close');
     expect(received().toString()).toMatch(/^HTTP\/1.1 400 /);

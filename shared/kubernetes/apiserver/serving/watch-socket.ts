@@ -7,15 +7,15 @@ import { stallTimeoutMs } from './connection-limits.ts';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 
-/** Milliseconds a client may take to close its side. */
-const closingMs = 2_000;
+/** Milliseconds in which a client must close its side. */
+const closeTimeoutMs = 2_000;
 
-/** Bytes of one message of a client. Messages are read and dropped, as kube-apiserver does; a longer one ends the watch with code 1009. */
+/** Limit of a client message, which is discarded as in kube-apiserver. A longer message closes the connection with code 1009. */
 const maxMessageBytes = 128 * 1024;
 
 /**
- * True for a watch that its client wants over a WebSocket, as browsers and the Java client fabric8 do. Every other request
- * for an upgrade is answered as if it asked for none.
+ * Tells whether a request is a watch over a WebSocket, as browsers and the Java client fabric8 send it. Every other upgrade is ignored and
+ * the request is served over HTTP.
  */
 export function isWatchSocket({ method, url = '', headers }: IncomingMessage): boolean {
   return (
@@ -25,18 +25,18 @@ export function isWatchSocket({ method, url = '', headers }: IncomingMessage): b
   );
 }
 
-/** The one version of the protocol (RFC 6455), and a key. */
+/** Tells whether a request has the protocol version and a key of RFC 6455. */
 function isHandshake({ headers }: IncomingMessage): boolean {
   const { 'sec-websocket-version': version, 'sec-websocket-key': key = '' } = headers;
   return version === '13' && /^[\w+/]{22}==$/.test(key);
 }
 
 /**
- * Serves watches over WebSockets. `fetch` gets the same request as without one; each line of its answer becomes a text
- * message, as kube-apiserver sends them. A watch that is refused gets a plain HTTP answer, before the protocol is switched. The connection
- * of a client that takes nothing for `ms` ends.
+ * Serves watches over WebSockets. `fetch` receives an ordinary watch request; each line of its response becomes a text message, as in
+ * kube-apiserver. A refused watch gets an HTTP response before the protocol switches. A client that reads nothing for `ms` is
+ * disconnected.
  */
-export function serveWatchSockets(server: Server, fetch: Fetch, ms = stallTimeoutMs): { cut(): void } {
+export function serveWatchSockets(server: Server, fetch: Fetch, ms = stallTimeoutMs): { destroyAll(): void } {
   const open = new Set<Duplex>();
   // @types/ws does not know `closeTimeout` yet.
   const options: ServerOptions & { closeTimeout: number } = {
@@ -44,24 +44,24 @@ export function serveWatchSockets(server: Server, fetch: Fetch, ms = stallTimeou
     clientTracking: false,
     maxPayload: maxMessageBytes,
     skipUTF8Validation: true,
-    closeTimeout: closingMs,
+    closeTimeout: closeTimeoutMs,
     handleProtocols: chooseProtocol,
   };
   const upgrades = new WebSocketServer(options);
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, early: Buffer) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    // The `close` that follows ends the watch.
+    // The 'close' event that follows ends the watch.
     socket.on('error', () => socket.destroy());
     const accept = () =>
       new Promise<WebSocket | undefined>((resolve) => {
         socket.once('close', () => resolve(undefined));
         upgrades.handleUpgrade(incoming, socket, early, resolve);
       });
-    answer({ fetch, incoming, socket, accept, ms }).catch(() => socket.destroy());
+    serveWatch({ fetch, incoming, socket, accept, ms }).catch(() => socket.destroy());
   });
   return {
-    cut() {
+    destroyAll() {
       for (const socket of open) socket.destroy();
     },
   };
@@ -71,16 +71,16 @@ interface Upgrade {
   fetch: Fetch;
   incoming: IncomingMessage;
   socket: TLSSocket;
-  /** Switches protocols; undefined when the handshake failed or the client has gone. */
+  /** Switches protocols. Resolves with undefined if the handshake failed or the client has disconnected. */
   accept(): Promise<WebSocket | undefined>;
-  /** Milliseconds for which a client may take nothing. */
+  /** Milliseconds after which a client that reads nothing is disconnected. */
   ms: number;
 }
 
-async function answer({ fetch, incoming, socket, accept, ms }: Upgrade): Promise<void> {
+async function serveWatch({ fetch, incoming, socket, accept, ms }: Upgrade): Promise<void> {
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
-  // Carries a refusal, and tells the handler when the connection has ended.
+  // Sends a refusal, and tells the handler when the connection closes.
   const outgoing = new ServerResponse(incoming);
   outgoing.assignSocket(socket);
   if (!isHandshake(incoming)) {
@@ -100,17 +100,17 @@ async function answer({ fetch, incoming, socket, accept, ms }: Upgrade): Promise
   }
   const webSocket = await accept();
   if (!webSocket) return response.body.cancel();
-  // Here, because `ws` takes away the timeout that a socket has before.
+  // Set after the handshake, because `ws` clears the timeout of the socket.
   socket.setTimeout(ms, () => {
     if (socket.writableLength > 0) socket.destroy();
   });
-  // `ws` has closed the connection with the code that fits; there is nothing to add.
+  // `ws` has closed the connection with the matching code already.
   webSocket.on('error', () => undefined);
   await sendLines(response.body, webSocket, socket, gone.signal);
   webSocket.close(1000);
 }
 
-/** The request without the headers of the upgrade. The host does not matter: only path and query are used. */
+/** Returns the request without its upgrade headers. The host is arbitrary: only path and query are used. */
 function requestOf({ url = '', headersDistinct }: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(headersDistinct)) {
@@ -125,7 +125,7 @@ function chooseProtocol(offered: Set<string>): string | false {
   return [...offered].find((each) => !each.startsWith('base64url.bearer.authorization.k8s.io.')) ?? false;
 }
 
-/** A chunk of a watch is one line or several, each with its newline. Waits for a client that reads slowly. */
+/** Sends each line as a message, with backpressure. A chunk holds one or more whole lines. */
 async function sendLines(
   body: ReadableStream<Uint8Array>,
   webSocket: WebSocket,
@@ -143,10 +143,10 @@ async function sendLines(
   }
 }
 
-/** Ends the connection after everything that was written has been delivered. */
+/** Ends the connection after pending writes are delivered. */
 function endSoon(socket: Duplex): void {
   if (socket.writableEnded) return;
   socket.end();
-  const impatient = setTimeout(() => socket.destroy(), closingMs);
-  socket.once('close', () => clearTimeout(impatient));
+  const closeTimer = setTimeout(() => socket.destroy(), closeTimeoutMs);
+  socket.once('close', () => clearTimeout(closeTimer));
 }

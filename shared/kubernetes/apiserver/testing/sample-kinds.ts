@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 
-/** Kinds for the tests of this folder: every form of schema that matters to them, and no more. */
+/** Sample kinds for tests, with every form of schema that they need. */
 
 const artifact = z.object({
   type: z.string().min(1).max(63).describe('What it is.'),
@@ -79,7 +79,7 @@ export const sampleOrder: KindDefinition = {
   selectableFields: { 'status.phase': () => '' },
 };
 
-/** A column returns what is stored, whatever its type. */
+/** Columns return stored values of any type. */
 function statusOf(order: KubeObject): Map<string, string> {
   return new Map(Object.entries(order.status ?? {}));
 }
@@ -132,7 +132,7 @@ export const sampleKinds: readonly KindDefinition[] = [
   sampleReview,
 ];
 
-/** An Order that is right, with `spec` over the least it needs. */
+/** Returns a minimal valid Order with `spec` merged into its spec. */
 export function anOrder(spec: Record<string, unknown> = {}, more: Record<string, unknown> = {}): KubeObject {
   return {
     apiVersion: 'arc.example.com/v1alpha1',

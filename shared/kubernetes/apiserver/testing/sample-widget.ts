@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Writer } from '../fieldmanager/track-update.ts';
 import type { KindDefinition, KubeObject } from '../kinds/definition.ts';
 
-/** For the tests of this folder: a kind with every form of schema that matters to ownership. */
+/** A sample kind for tests, with every form of schema that field ownership distinguishes. */
 
 const set = { 'x-kubernetes-list-type': 'set' };
 const keyed = (...keys: string[]) => ({

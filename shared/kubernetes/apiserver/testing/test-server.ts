@@ -9,14 +9,14 @@ import type { Authorizer } from '../authorization/authorizer.ts';
 import type { KindDefinition, KubeObject, ObjectMeta } from '../kinds/definition.ts';
 import { type ApiServer, type ApiServerOptions, createApiServer } from '../server/server.ts';
 
-/** A server over a real store, with the requests that tests need. */
+/** An API server with a real store, for tests. */
 export interface TestServer {
   api: ApiServer;
   store: Store;
-  /** One request as the user of the token (`Bearer <user>`), JSON body unless it is text. */
+  /** Sends a request as the user in `Authorization: Bearer <user>`, by default admin. Serializes a body that is not a string. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** The server's log: 5xx and broken streams. */
+  /** Logged errors: 5xx and broken streams. */
   logged: unknown[];
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface Answer {
   body: AnswerBody;
 }
 
-/** The body of a response: an object, a list, a Table or a Status. Missing fields read as undefined. */
+/** The body of a response: an object, a list, a Table or a Status. Missing fields are undefined. */
 export interface AnswerBody extends KubeObject {
   metadata: ObjectMeta & { resourceVersion: string; continue?: string; remainingItemCount?: number };
   spec: Record<string, unknown>;
@@ -111,7 +111,7 @@ function noteOf({ metadata }: KubeObject, query: URLSearchParams): string {
   return `note of ${metadata.name}\n`;
 }
 
-/** One piece, and then none until the reader leaves; of a Gadget named `done` nothing comes. */
+/** Streams one chunk and then waits for the reader to leave; undefined for a Gadget named `done`. */
 function notes(object: KubeObject, query: URLSearchParams) {
   const note = noteOf(object, query);
   if (object.metadata.name === 'done') return undefined;
@@ -229,7 +229,7 @@ export const mergeType = { 'content-type': 'application/merge-patch+json' };
 export const applyType = { 'content-type': 'application/apply-patch+yaml' };
 export const jsonPatchType = { 'content-type': 'application/json-patch+json' };
 
-/** Reads a watch line by line. */
+/** Yields the events of a watch. */
 export function linesOf(response: Response): AsyncGenerator<{ type: string; object: KubeObject }> {
   return parseLines(response.body as AsyncIterable<Uint8Array>);
 }

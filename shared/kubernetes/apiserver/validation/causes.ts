@@ -4,10 +4,10 @@ import { isRecord } from '#shared/base/meta';
 
 type Issue = z.core.$ZodIssue;
 
-/** How values are shown; a kind that holds secrets shows none. */
+/** Formats a value for an error message; a kind with secrets redacts it. */
 export type Show = (value: unknown) => string;
 
-/** Most causes in one answer: nobody reads more, and a body can hold a hundred thousand mistakes. */
+/** Limit of causes in a response: a body can contain a hundred thousand errors. */
 export const maxCauses = 100;
 
 const typeNames: Readonly<Record<string, string>> = { int: 'integer', record: 'object', map: 'object' };
@@ -98,18 +98,18 @@ function badFormat(
   value: unknown,
   show: Show,
 ): Cause {
-  const said = issue.message.startsWith('Invalid ') ? undefined : issue.message;
+  const customMessage = issue.message.startsWith('Invalid ') ? undefined : issue.message;
   const detail =
     issue.format === 'regex' && issue.pattern !== undefined
       ? `${field} in body should match '${issue.pattern.replace(/^\/|\/[a-z]*$/g, '')}'`
       : `${field} in body must be of type ${issue.format}`;
-  return invalid(field, value, said ?? detail, show);
+  return invalid(field, value, customMessage ?? detail, show);
 }
 
-/** What zod's issues alone do not say. */
+/** Context for the conversion of zod's issues. */
 export interface CauseOptions {
   show?: Show;
-  /** The type of the schema at a path: zod reports `number` for an integer when the value is neither. */
+  /** Returns the schema type at a path: zod reports `number` for an integer field if the value is neither. */
   typeAt?(steps: readonly Step[]): string | undefined;
 }
 
@@ -124,7 +124,7 @@ function hasOptions(issue: object): issue is { options: readonly unknown[] } {
   return 'options' in issue && Array.isArray(issue.options);
 }
 
-/** The variant of a union that the value was most likely meant to be; else all types that fit. */
+/** Returns the causes of the best matching variant of a union, or a type error with all variants. */
 function unionCauses(issue: z.core.$ZodIssueInvalidUnion, location: IssueLocation): Cause[] {
   const field = fieldPath(location.steps);
   const value = valueAt(location.root, location.steps);
@@ -180,37 +180,34 @@ function issueCauses(issue: Issue, outer: IssueLocation): Cause[] {
   }
 }
 
-/** At most 100 causes, and one more that says that there are others. */
+/** Returns at most 100 causes, followed by one that reports further errors. */
 export function bounded(causes: Cause[]): Cause[] {
   if (causes.length <= maxCauses) return causes;
-  return [
-    ...causes.slice(0, maxCauses),
-    { reason: 'FieldValueInvalid', message: 'and more fields are wrong' },
-  ];
+  return [...causes.slice(0, maxCauses), { reason: 'FieldValueInvalid', message: 'further errors omitted' }];
 }
 
 /**
- * zod's issues about `root` as the causes of a 422 Status, in the words and with the reasons of
- * k8s.io/apimachinery field errors. Types are named, never shown; other values go through `show`.
+ * Converts zod's issues about `root` to the causes of a 422 Status, with the messages and reasons of k8s.io/apimachinery field errors.
+ * Formats values with `show`; type errors contain only the type of a value.
  */
 export function toCauses(issues: readonly Issue[], root: unknown, options: CauseOptions = {}): Cause[] {
   const { show = shownValue, typeAt = () => undefined } = options;
-  // One more than are named shows that there are more.
+  // One more than the limit, so that `bounded` reports further errors.
   const shown = issues.slice(0, maxCauses + 1);
   return shown.flatMap((issue) => issueCauses(issue, { root, steps: [], show, typeAt }));
 }
 
-/** Most characters of a user's value in an error message. */
-const longest = 128;
+/** Length limit of a value in an error message. */
+const maxShownLength = 128;
 
-/** A value in an error message: strings quoted, the rest as JSON, cut to size, credentials in URLs masked. */
+/** Formats a value for an error message: as JSON, truncated, with credentials in URLs redacted. */
 export function shownValue(value: unknown): string {
   const text = value === undefined ? 'null' : JSON.stringify(value);
   const masked = text.replace(/(\/\/)[^\s/"@]*@/g, '$1***@');
-  return masked.length > longest ? `${masked.slice(0, longest)}…` : masked;
+  return masked.length > maxShownLength ? `${masked.slice(0, maxShownLength)}…` : masked;
 }
 
-/** The JSON type of a value; `integer` for whole numbers. */
+/** Returns the JSON type of a value; `integer` for whole numbers. */
 export function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -218,12 +215,12 @@ export function typeName(value: unknown): string {
   return typeof value;
 }
 
-/** One step into an object: a field, a key, or a position in a list. */
+/** An element of a path: a field, a map key, or a list index. */
 export type Step = string | number;
 
 /**
- * A field path as Kubernetes writes it: `spec.artifacts[0].type`. A key of a map that would not read as a field
- * stands in brackets: `metadata.labels[example.com/team]`.
+ * Formats a field path like Kubernetes: `spec.artifacts[0].type`. A map key that is not an identifier is in brackets:
+ * `metadata.labels[example.com/team]`.
  */
 export function fieldPath(steps: readonly Step[]): string {
   let path = '';

@@ -24,7 +24,7 @@ describe('metadataCauses', () => {
     },
   );
 
-  it('holds namespaces to labels of 63 characters', () => {
+  it('limits names of namespaces to labels of 63 characters', () => {
     expect(fields({ name: 'a.b' }, 'namespaces')).toEqual(['metadata.name']);
     expect(fields({ name: 'x'.repeat(64) }, 'namespaces')).toEqual(['metadata.name']);
     expect(fields({ name: 'x'.repeat(63) }, 'namespaces')).toEqual([]);
@@ -69,7 +69,7 @@ describe('fields that the server owns', () => {
     expect(metadataTypeFault(metadata)).toContain(`metadata.${Object.keys(metadata)[0]} must be`);
   });
 
-  it('may be what the server itself writes', () => {
+  it('accepts values written by the server', () => {
     expect(
       metadataTypeFault({
         generation: 1,
@@ -98,7 +98,7 @@ describe('limits', () => {
     expect(old({ labels: large }, {})).toEqual(['FieldValueTooLong metadata.labels']);
   });
 
-  it('do not judge what an update leaves alone or takes away', () => {
+  it('do not apply to unchanged or removed fields of an update', () => {
     expect(old({ finalizers: many(150) }, { finalizers: many(150) })).toEqual([]);
     expect(old({ finalizers: many(149) }, { finalizers: many(150) })).toEqual([]);
     expect(old({ finalizers: [...many(149), 'example.com/x'] }, { finalizers: many(150) })).toHaveLength(1);

@@ -4,12 +4,12 @@ import { isRecord } from '#shared/base/meta';
 import type { KindDefinition, ObjectMeta, OwnerReference } from '../kinds/definition.ts';
 import { labelNameFaults, labelValueFaults, qualifiedFaults, subdomainFaults } from './name-rules.ts';
 
-/** Bytes of all keys and values: of annotations as in Kubernetes, of labels because each is compared with those of every selector. */
+/** Total size of annotations, as in Kubernetes, and of labels, which are compared with every selector. */
 const mapLimit = 256 * 1024;
-/** Finalizers of one object. Each stands for a controller that holds it. */
+/** Limit of finalizers per object. */
 const finalizerLimit = 100;
 
-/** Longest name that generateName's five random characters may be added to. */
+/** Limit of a generateName prefix, to which five random characters are appended. */
 export const generatedPrefix = 58;
 
 const bad = (field: string, value: unknown, text: string): Cause => ({
@@ -18,15 +18,15 @@ const bad = (field: string, value: unknown, text: string): Cause => ({
   field,
 });
 
-/** A value as an error message quotes it: JSON, cut to a readable length. */
+/** Formats a value for an error message: as JSON, truncated. */
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null';
   return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }
 
 /**
- * Checks the metadata of any object (k8s.io/apimachinery, api/validation); valid metadata gives an empty list. What is too large is
- * found first, and nothing else is then looked at. `old`: the object before an update, which may keep what is beyond our own limits.
+ * Returns the errors of an object's metadata, as in k8s.io/apimachinery, api/validation. Checks sizes first, and skips the other rules if a
+ * size limit is exceeded. On update, `old` may keep labels and finalizers above the limits, which Kubernetes does not have.
  */
 export function metadataCauses(
   definition: KindDefinition,
@@ -53,13 +53,13 @@ const isText = (value: unknown) => typeof value === 'string';
 const isTextMap = (value: unknown) => isRecord(value) && Object.values(value).every(isText);
 const isTextList = (value: unknown) => Array.isArray(value) && value.every(isText);
 const isInteger = (value: unknown) => Number.isSafeInteger(value);
-/** RFC 3339, as Go reads a metav1.Time. */
+/** RFC 3339, as Go parses a metav1.Time. */
 const isTime = (value: unknown) =>
   typeof value === 'string' &&
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[-+]\d\d:\d\d)$/.test(value) &&
   !Number.isNaN(Date.parse(value.replace(',', '.')));
 
-/** Items of these fields may lack a field or have null there. */
+/** Returns a type check of list items whose fields may be absent or null. */
 const hasTypes =
   (texts: readonly string[], flags: readonly string[], times: readonly string[]) => (item: unknown) =>
     isRecord(item) &&
@@ -69,10 +69,10 @@ const hasTypes =
 const isOwner = hasTypes(['apiVersion', 'kind', 'name', 'uid'], ['controller', 'blockOwnerDeletion'], []);
 const managerTexts = ['manager', 'operation', 'apiVersion', 'fieldsType', 'subresource'];
 const isManager = hasTypes(managerTexts, [], ['time']);
-const isListOf = (fits: (item: unknown) => boolean) => (value: unknown) =>
-  Array.isArray(value) && value.every(fits);
+const isListOf = (matches: (item: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every(matches);
 
-const fieldTypes: [field: string, wanted: string, holds: (value: unknown) => boolean][] = [
+const fieldTypes: [field: string, type: string, matches: (value: unknown) => boolean][] = [
   ...['name', 'namespace', 'generateName', 'uid', 'resourceVersion', 'selfLink'].map(
     (field): [string, string, (value: unknown) => boolean] => [field, 'a string', isText],
   ),
@@ -87,11 +87,11 @@ const fieldTypes: [field: string, wanted: string, holds: (value: unknown) => boo
   ['managedFields', 'a list of managers', isListOf(isManager)],
 ];
 
-/** The first field of the wrong type, as `metadata.labels must be a map of strings`; undefined when all types are right. */
+/** Describes the first field of a wrong type, such as `metadata.labels must be a map of strings`; undefined if all types match. */
 export function metadataTypeFault(metadata: Record<string, unknown>): string | undefined {
-  for (const [field, wanted, holds] of fieldTypes) {
+  for (const [field, type, matches] of fieldTypes) {
     const value = metadata[field];
-    if (value !== undefined && value !== null && !holds(value)) return `metadata.${field} must be ${wanted}`;
+    if (value !== undefined && value !== null && !matches(value)) return `metadata.${field} must be ${type}`;
   }
   return undefined;
 }
@@ -111,10 +111,10 @@ function nameFaults(definition: KindDefinition, name: string): string[] {
   return isNamespace ? labelNameFaults(name) : subdomainFaults(name);
 }
 
-/** A prefix may end in a dash, since characters follow it. As in Kubernetes the one before it is not looked at. */
+/** A prefix may end in a dash, since characters follow it. Like Kubernetes, ignores the character before that dash. */
 function generateNameCauses(definition: KindDefinition, prefix: string | undefined): Cause[] {
   if (!prefix) return [];
-  // Kubernetes asks of an Event only that its name fits into a path: clients call them `<object>.<what makes it unique>`.
+  // Kubernetes requires only that the name of an Event is a valid path segment: clients name it `<object>.<unique suffix>`.
   const isEvent = definition.group === '' && definition.plural === 'events';
   if (isEvent) return subdomainFaults(`${prefix}a`).map((text) => bad('metadata.generateName', prefix, text));
   const faults = nameFaults(definition, prefix.length > 1 ? prefix.replace(/.-$/s, 'a') : prefix);
@@ -127,7 +127,7 @@ function mapCauses(
   checkValues: boolean,
 ): Cause[] {
   return Object.entries(entries ?? {}).flatMap(([key, value]) => {
-    // Annotation keys are checked in lower case, as in Kubernetes.
+    // Kubernetes checks annotation keys in lower case.
     const keyFaults = qualifiedFaults(checkValues ? key : key.toLowerCase());
     const valueFaults = checkValues ? labelValueFaults(value) : [];
     return [
@@ -160,7 +160,7 @@ function finalizerCauses(name: string): Cause[] {
   return qualifiedFaults(name).map((text) => bad('metadata.finalizers', name, text));
 }
 
-/** Warnings about new finalizers that are valid but probably not intended. */
+/** Returns warnings about new finalizers that are valid but probably unintended. */
 export function metadataWarnings(metadata: ObjectMeta, old: ObjectMeta | undefined): string[] {
   const known = new Set(old?.finalizers);
   const fresh = (metadata.finalizers ?? []).filter((name) => !known.has(name));
@@ -193,7 +193,7 @@ function ownerCauses(owner: object): Cause[] {
   });
 }
 
-const fixed = [
+const immutableFields = [
   'name',
   'namespace',
   'uid',
@@ -202,9 +202,9 @@ const fixed = [
   'deletionGracePeriodSeconds',
 ];
 
-/** Checks the fields that an update must not change. The caller has filled in omitted fields from the old object. */
+/** Returns errors of immutable fields that an update changes. Expects omitted fields to be filled in from the old object. */
 export function immutableCauses(metadata: ObjectMeta, old: ObjectMeta): Cause[] {
-  const causes = fixed
+  const causes = immutableFields
     .filter((field) => !isDeepStrictEqual(metadata[field], old[field]))
     .map((field) => bad(`metadata.${field}`, metadata[field] ?? null, 'field is immutable'));
   if (old.deletionTimestamp === undefined) return causes;

@@ -8,7 +8,7 @@ describe('names of objects', () => {
   it.each(['', 'A', '-a', 'a..b', 'a_b'])('refuses "%s" with the pattern', (name) => {
     expect(subdomainFaults(name)).toEqual([expect.stringContaining("(e.g. 'example.com', regex used for")]);
   });
-  it('refuses what is too long', () => {
+  it('rejects values that are too long', () => {
     expect(subdomainFaults('x'.repeat(254))).toEqual(['must be no more than 253 characters']);
     expect(labelNameFaults('x'.repeat(64))).toEqual(['must be no more than 63 characters']);
   });

@@ -1,4 +1,4 @@
-/** Rules for names, keys and label values, with the messages of k8s.io/apimachinery (util/validation); a valid value gives an empty list. */
+/** Rules of names, keys and label values with the messages of k8s.io/apimachinery, util/validation. Each returns the errors of a value. */
 
 const subdomainPattern = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 const labelPattern = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -15,7 +15,7 @@ function noMatch(text: string, pattern: string, ...examples: string[]): string {
   return `${text} (e.g. ${shown}regex used for validation is '${pattern}')`;
 }
 
-const tooLong = (most: number) => `must be no more than ${most} characters`;
+const tooLong = (max: number) => `must be no more than ${max} characters`;
 
 /** Names of most kinds. */
 export function subdomainFaults(name: string): string[] {

@@ -20,7 +20,7 @@ describe('an object in a store that would hold it', () => {
     spec: { color: text(length) },
   });
 
-  it('is refused on create when it is larger than etcd would take, naming size, limit and what to do', async () => {
+  it('is rejected on create if it exceeds the limit of etcd, with size, limit and advice', async () => {
     expect((await server.call('POST', widgets, sized('fits', largestObjectBytes - 1_000))).status).toBe(201);
     const { status, body } = await server.call('POST', widgets, sized('large', largestObjectBytes));
     expect([status, body.reason]).toEqual([413, 'RequestEntityTooLarge']);
@@ -76,7 +76,7 @@ describe('an object whose status may grow', () => {
   it('must leave room for it', () => {
     expect(check(sized(largestObjectBytes - 500, 500))).not.toThrow();
     expect(check(sized(largestObjectBytes - 500, 501))).toThrow(
-      'lists "a" is too large: it takes 1.5 MiB as stored and its status may come to take 501 bytes more, together 1 byte more than the limit of 1.5 MiB',
+      'lists "a" is too large: it takes 1.5 MiB as stored and its status may grow to 501 bytes, together 1 byte more than the limit of 1.5 MiB',
     );
   });
 

@@ -5,33 +5,35 @@ import { objectSchema } from '../openapi/kind-schema.ts';
 import type { Schema } from '../openapi/schema.ts';
 import { fieldPath, type Step } from './causes.ts';
 
-/** A schema prepared for walking objects: the fields it knows, and where unknown fields are kept. */
+/** A schema prepared for traversing objects: its fields, and where unknown fields are preserved. */
 export interface StructuralTree {
-  /** undefined when any type is allowed. */
+  /** Undefined: any type. */
   type: Schema['type'];
   fields: ReadonlyMap<string, StructuralTree>;
-  /** For a map: the schema of its values. */
+  /** The schema of the values of a map. */
   values: StructuralTree | undefined;
-  /** For a list: the schema of its items. */
+  /** The schema of the items of a list. */
   items: StructuralTree | undefined;
-  /** Keeps unknown fields of this object; inside its known fields only when they say so themselves. */
+  /** Preserves unknown fields of this object, but not of its known fields. */
   preserve: boolean;
   nullable: boolean;
-  /** Items of a list must differ: as a whole ('set'), or in these fields (a map list). */
+  /** Uniqueness of list items: as a whole ('set'), or by these fields (list-type map). */
   unique: 'set' | readonly string[] | undefined;
-  /** Whether this or a list anywhere below has `unique`. */
+  /** Whether this list or a list anywhere below has `unique`. */
   hasUnique: boolean;
 }
 
-/** Most unknown fields that are named: each becomes a header of the answer. Further ones are pruned silently. */
+/** Limit of reported unknown fields, each of which becomes a response header. Further fields are pruned silently. */
 const maxNamedFields = 100;
 
-function grow(schema: Schema): StructuralTree {
-  const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => [name, grow(field)] as const);
-  const values = schema.additionalProperties && grow(schema.additionalProperties);
-  const items = schema.items && grow(schema.items);
+function treeOf(schema: Schema): StructuralTree {
+  const fields = Object.entries(schema.properties ?? {}).map(
+    ([name, field]) => [name, treeOf(field)] as const,
+  );
+  const values = schema.additionalProperties && treeOf(schema.additionalProperties);
+  const items = schema.items && treeOf(schema.items);
   const unique = uniqueOf(schema);
-  const inside = [...fields.map(([, field]) => field), values, items];
+  const children = [...fields.map(([, field]) => field), values, items];
   return {
     type: schema.type,
     fields: new Map(fields),
@@ -42,7 +44,7 @@ function grow(schema: Schema): StructuralTree {
       (schema.type === undefined && fields.length === 0),
     nullable: schema.nullable === true || schema.type === undefined,
     unique,
-    hasUnique: unique !== undefined || inside.some((one) => one?.hasUnique === true),
+    hasUnique: unique !== undefined || children.some((child) => child?.hasUnique === true),
   };
 }
 
@@ -54,11 +56,11 @@ function uniqueOf(schema: Schema): StructuralTree['unique'] {
 
 const trees = new WeakMap<KindDefinition, StructuralTree>();
 
-/** The tree of whole objects of a kind, metadata included. Made once per definition. */
+/** Returns the tree of a kind, including metadata. Cached per definition. */
 export function structuralTree(definition: KindDefinition): StructuralTree {
   const known = trees.get(definition);
   if (known) return known;
-  const tree = grow(objectSchema(definition));
+  const tree = treeOf(objectSchema(definition));
   trees.set(definition, tree);
   return tree;
 }
@@ -82,7 +84,7 @@ function pruneList(tree: StructuralTree, list: readonly unknown[], walk: Walk): 
   return changed ? pruned : list;
 }
 
-/** A new object is made only where a field goes or changes: to build one with thousands of fields takes long. */
+/** Copies the object only if a field is removed or changed, since copying thousands of fields is slow. */
 function pruneObject(
   tree: StructuralTree,
   object: Record<string, unknown>,
@@ -102,11 +104,11 @@ function pruneObject(
     if (pruned !== value) kept ??= names.slice(0, at).map((one) => [one, object[one]]);
     if (pruned !== gone) kept?.push([name, pruned]);
   }
-  // fromEntries defines each key, so a field called __proto__ stays a field.
+  // fromEntries defines properties, so a field called __proto__ is kept.
   return kept ? Object.fromEntries(kept) : object;
 }
 
-/** Stands for a field that is left out. */
+/** Marks a removed field. */
 const gone = Symbol('gone');
 
 function pruneField(tree: StructuralTree, name: string, value: unknown, walk: Walk): unknown {
@@ -125,10 +127,9 @@ function prune(tree: StructuralTree, value: unknown, walk: Walk): unknown {
 }
 
 /**
- * Removes fields that the kind's schema does not know, at any depth, and names them: `spec.bogus`, `metadata.foo`,
- * `spec.artifacts[0].bogus` (the first 100 of them). Maps, loose objects and x-kubernetes-preserve-unknown-fields keep
- * everything. A null that the schema does not allow counts as absent, as in typed Kubernetes APIs. The body is not
- * changed; parts of it that need no pruning are shared with the result. Fields that are those of `old` itself are left as they are.
+ * Prunes unknown fields at any depth and returns the paths of the first 100, such as `spec.artifacts[0].bogus`. Preserves maps, loose objects
+ * and x-kubernetes-preserve-unknown-fields. Treats a null that the schema does not allow as absent, as typed Kubernetes APIs do. Does not
+ * mutate the body; the result shares unchanged parts with it. Skips fields that are identical (===) in `old`.
  */
 export function checkFields(
   definition: KindDefinition,
@@ -141,21 +142,21 @@ export function checkFields(
 }
 
 /**
- * Duplicates in sets and in lists that are maps by some of their fields, anywhere in `value`: each is named
- * at its second position. Fill in the defaults of keys first.
+ * Returns the duplicates in lists of type set and map anywhere in `value`, each at its second position. Expects keys with defaults
+ * applied.
  */
 export function duplicateCauses(tree: StructuralTree, value: unknown): Cause[] {
   const causes: Cause[] = [];
-  collect(causes, tree, value, []);
+  collectDuplicates(causes, tree, value, []);
   return causes;
 }
 
-function collect(causes: Cause[], tree: StructuralTree, value: unknown, steps: Step[]): void {
+function collectDuplicates(causes: Cause[], tree: StructuralTree, value: unknown, steps: Step[]): void {
   if (!tree.hasUnique) return;
   const inside = (child: StructuralTree, item: unknown, step: Step) => {
     if (!child.hasUnique) return;
     steps.push(step);
-    collect(causes, child, item, steps);
+    collectDuplicates(causes, child, item, steps);
     steps.pop();
   };
   if (Array.isArray(value)) {

@@ -15,14 +15,13 @@ import {
 } from './causes.ts';
 import { duplicateCauses, type StructuralTree, structuralTree } from './structural.ts';
 
-/** Values of a Secret never appear in messages, and so never in logs. */
+/** Redacts values of Secrets in messages and therefore in logs. */
 function showFor(definition: KindDefinition): Show {
   return definition.group === '' && definition.kind === 'Secret' ? () => '"***"' : shownValue;
 }
 
 /**
- * zod's output laid over the input: its defaults and conversions count, but nothing the input had is lost, though
- * zod leaves unknown keys of plain objects out.
+ * Merges zod's output into its input: applies defaults and conversions, and keeps unknown keys of plain objects, which zod omits.
  */
 function overlay(input: unknown, output: unknown): unknown {
   if (input === output) return input;
@@ -31,26 +30,26 @@ function overlay(input: unknown, output: unknown): unknown {
     return items.some((item, index) => item !== input[index]) ? items : input;
   }
   if (!isRecord(input) || !isRecord(output)) return output;
-  // A new object is made only where something differs: to build one with thousands of fields takes long.
+  // Copies the object only if a field differs, since copying thousands of fields is slow.
   const changes: [string, unknown][] = [];
   for (const name of Object.keys(output)) {
     const value = output[name];
     if (value === undefined) continue;
-    const laid = Object.hasOwn(input, name) ? overlay(input[name], value) : value;
-    if (laid !== input[name]) changes.push([name, laid]);
+    const merged = Object.hasOwn(input, name) ? overlay(input[name], value) : value;
+    if (merged !== input[name]) changes.push([name, merged]);
   }
   return changes.length === 0 ? input : Object.fromEntries([...Object.entries(input), ...changes]);
 }
 
-function fits(type: StructuralTree['type'], value: unknown): boolean {
-  const is = typeName(value);
-  return type === undefined || is === type || (type === 'number' && is === 'integer');
+function matchesType(type: StructuralTree['type'], value: unknown): boolean {
+  const actual = typeName(value);
+  return type === undefined || actual === type || (type === 'number' && actual === 'integer');
 }
 
-/** Checks types alone, by the tree: all of metadata, which has no zod schema. Adds to `causes` until there are more than can be named. */
+/** Adds type errors to `causes`, up to one above the limit. Also covers metadata, which has no zod schema. */
 function addTypeCauses(causes: Cause[], tree: StructuralTree, value: unknown, steps: Step[]): void {
   if (value === undefined || (value === null && tree.nullable) || causes.length > maxCauses) return;
-  if (!fits(tree.type, value)) {
+  if (!matchesType(tree.type, value)) {
     causes.push(typeCause(fieldPath(steps), value, tree.type ?? 'another'));
     return;
   }
@@ -81,16 +80,16 @@ function subtree(tree: StructuralTree, steps: readonly Step[]): StructuralTree |
 
 type Fields = Record<string, unknown>;
 
-/** Names of the fields that are not those of the stored object itself, which were judged when they were written. Undefined: all count. */
+/** Returns the fields that differ (!==) from the stored object, whose fields are valid. Undefined: validate all fields. */
 function changedFields({ shape, def }: z.ZodObject, fields: Fields, old: Fields | undefined) {
-  // Rules over several fields need them all.
+  // Cross-field rules need all fields.
   if (!old || def.catchall || def.checks?.length) return undefined;
   return Object.keys(shape).filter((name) => fields[name] !== old[name]);
 }
 
 const parts = new WeakMap<z.ZodObject, Map<string, z.ZodObject>>();
 
-/** The schema of one field alone, made once. */
+/** Returns the schema of a single field. Cached. */
 function partOf(schema: z.ZodObject, name: string): z.ZodObject {
   const known = parts.get(schema) ?? new Map<string, z.ZodObject>();
   parts.set(schema, known);
@@ -119,11 +118,10 @@ function parse({ kind, schema }: KindDefinition, fields: Fields, changed: readon
 }
 
 /**
- * Checks an object against its kind and fills in defaults. Without causes, `object` is the one to store: what the
- * schema allows beyond the fields it names is kept, and so are apiVersion, kind and metadata as they are (only the
- * types inside metadata are checked). With causes, which name every wrong field in the words of Kubernetes,
- * it is the object given. Prune with checkFields first. Fields that are those of `old` itself, the stored object, are not judged again.
- * Rejects with BadRequest where recursion would not end.
+ * Validates an object against its schema and applies defaults. Returns the defaulted object, or the original object with the causes of all
+ * errors in the words of Kubernetes. Keeps fields that the schema allows without naming them, apiVersion, kind and metadata; in metadata,
+ * checks only types. Expects an object pruned by checkFields. Skips fields that are identical (===) in `old`, the stored object. Throws
+ * BadRequest if the object is nested too deeply.
  */
 export function validateSchema(
   definition: KindDefinition,
@@ -140,19 +138,19 @@ export function validateSchema(
   const typeAt = (steps: readonly Step[]) => subtree(tree, steps)?.type;
   const causes: Cause[] = [];
   if (metadataTree && metadata !== old?.metadata) addTypeCauses(causes, metadataTree, metadata, ['metadata']);
-  // A hundred thousand wrong types would take zod a second to list.
-  const wrong = [...causes];
-  addTypeCauses(wrong, tree, fields, []);
-  if (wrong.length > maxCauses) return { object, causes: bounded(wrong) };
+  // zod takes a second to report a hundred thousand type errors.
+  const typeErrors = [...causes];
+  addTypeCauses(typeErrors, tree, fields, []);
+  if (typeErrors.length > maxCauses) return { object, causes: bounded(typeErrors) };
   const { data, error } = parse(definition, fields, changed);
   if (error) causes.push(...toCauses(error.issues, object, { show: showFor(definition), typeAt }));
   if (causes.length > 0) return { object, causes: bounded(causes) };
-  const filled = overlay(fields, data);
-  const repeated = duplicateCauses(tree, filled);
-  if (repeated.length > 0) return { object, causes: bounded(repeated) };
-  if (filled === fields) return { object, causes: [] };
+  const defaulted = overlay(fields, data);
+  const duplicates = duplicateCauses(tree, defaulted);
+  if (duplicates.length > 0) return { object, causes: bounded(duplicates) };
+  if (defaulted === fields) return { object, causes: [] };
   return {
-    object: { apiVersion, kind, metadata, ...all, ...(isRecord(filled) ? filled : fields) },
+    object: { apiVersion, kind, metadata, ...all, ...(isRecord(defaulted) ? defaulted : fields) },
     causes: [],
   };
 }

@@ -3,7 +3,7 @@ import { fc, runs } from '#shared/base/testing';
 import { createBoundedCache } from './encode-event.ts';
 
 describe('createBoundedCache', () => {
-  it('keeps the newest values within its limit, and always the last one', () => {
+  it('keeps the newest values within its limit, and always the last value', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3000 }),
@@ -17,7 +17,7 @@ describe('createBoundedCache', () => {
           expect(kept.slice(first).every(Boolean)).toBe(true);
           const bytes = sizes.slice(first).reduce((sum, size) => sum + size, 0);
           expect(first === keys.length - 1 || bytes <= limit).toBe(true);
-          // Nothing was forgotten that there was room for.
+          // Nothing was evicted that would have fitted.
           expect(first === 0 || bytes + (sizes[first - 1] ?? 0) > limit).toBe(true);
         },
       ),

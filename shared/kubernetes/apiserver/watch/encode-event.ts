@@ -1,6 +1,6 @@
 import { itemOf, type StoredItem, type StoreEvent } from '#shared/kubernetes/storage';
 import { BytesWriter } from '../codec/bytes-writer.ts';
-import type { As } from '../codec/negotiate.ts';
+import type { ObjectTransform } from '../codec/negotiate.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { apiVersionOf } from '../kinds/served-kinds.ts';
 import { columnDefinitions, columnsOf } from '../printers/table.ts';
@@ -10,17 +10,17 @@ import { type ItemFormat, writeItem } from '../response/item-encoder.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** How a watch sends its objects. */
+/** The representation in which a watch sends objects. */
 export type EventFormat = Omit<ItemFormat, 'now'>;
 
-/** A store event as one watch sees it. */
+/** A store event as seen by one watch. */
 export interface WatchEvent {
   type: EventType;
   item: StoredItem;
   revision: number;
 }
 
-/** An object that leaves the selection is DELETED in its last matching state; one that enters it is ADDED. Undefined: no match. */
+/** Returns ADDED for an object that enters the selection, DELETED with its last matching state when it leaves; undefined: no match. */
 export function watchEventFor(
   definition: KindDefinition,
   selected: Selection,
@@ -35,23 +35,23 @@ export function watchEventFor(
   return before && previous ? { type: 'DELETED', item: previous, revision } : undefined;
 }
 
-/** Bytes of lines kept for other watches. */
-const lineBytes = 4 * 1024 * 1024;
-const lines = createBoundedCache<StoredItem, Map<string, Uint8Array>>(lineBytes);
+/** Size limit of the line cache, which all watches share. */
+const lineCacheBytes = 4 * 1024 * 1024;
+const lineCache = createBoundedCache<StoredItem, Map<string, Uint8Array>>(lineCacheBytes);
 
-/** The event as one line of JSON. Watches of the same form share recent lines. */
+/** Returns the event as a line of JSON, from the cache if another watch of the same format has encoded it. */
 export function eventLine(definition: KindDefinition, seen: WatchEvent, form: ItemFormat): Uint8Array {
-  const known = lines.get(seen.item) ?? new Map<string, Uint8Array>();
+  const variants = lineCache.get(seen.item) ?? new Map<string, Uint8Array>();
   const id = `${seen.type} ${form.as} ${form.includeObject} ${seen.revision}`;
-  const made = known.get(id);
-  if (made) return made;
+  const cached = variants.get(id);
+  if (cached) return cached;
   const line = newLine(definition, seen, form, false);
-  known.set(id, line);
-  lines.set(seen.item, known, line.byteLength);
+  variants.set(id, line);
+  lineCache.set(seen.item, variants, line.byteLength);
   return line;
 }
 
-/** As eventLine, not shared. @param columns true for the first event of a Table watch, which describes the columns */
+/** Returns the event as a line of JSON, without the cache. @param columns whether a Table includes its column definitions */
 export function newLine(
   definition: KindDefinition,
   { type, item, revision }: WatchEvent,
@@ -74,15 +74,15 @@ export function newLine(
   return writer.takeExact();
 }
 
-/** Any event as a line. */
+/** Returns an event with an arbitrary object as a line of JSON. */
 export function line(type: EventType | 'BOOKMARK' | 'ERROR', object: object): Uint8Array {
   return Buffer.from(`${JSON.stringify({ type, object })}\n`);
 }
 
-/** A bookmark at `revision`. @param initialEnd it ends the initial list of a WatchList */
+/** Returns a bookmark at `revision`. @param initialEnd whether the bookmark ends the initial events of a WatchList */
 export function bookmarkLine(
   definition: KindDefinition,
-  as: As | undefined,
+  as: ObjectTransform | undefined,
   revision: number,
   initialEnd: boolean,
 ): Uint8Array {
@@ -107,24 +107,24 @@ export function bookmarkLine(
 }
 
 /**
- * Keeps the newest values, up to a number of bytes, for the lines that many watches need of one event. They need them at nearly the same
- * time, while the event itself stays in the history: lines kept there would take more memory than the history.
+ * Creates a cache that evicts the oldest values above `limitBytes`. All watches encode an event at nearly the same time, so a small cache
+ * suffices; lines kept with the events in the history would take more memory than the history.
  */
 export function createBoundedCache<K, V>(limitBytes: number) {
   const entries = new Map<K, { value: V; bytes: number }>();
-  let kept = 0;
+  let totalBytes = 0;
   return {
     get: (key: K) => entries.get(key)?.value,
-    /** @param more bytes by which the value of the key has grown */
+    /** @param more bytes by which the value has grown */
     set(key: K, value: V, more: number): void {
       const bytes = (entries.get(key)?.bytes ?? 0) + more;
       entries.delete(key);
       entries.set(key, { value, bytes });
-      kept += more;
+      totalBytes += more;
       for (const [oldest, entry] of entries) {
-        if (kept <= limitBytes || oldest === key) return;
+        if (totalBytes <= limitBytes || oldest === key) return;
         entries.delete(oldest);
-        kept -= entry.bytes;
+        totalBytes -= entry.bytes;
       }
     },
   };

@@ -21,7 +21,7 @@ describe('LineStream', () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  it('makes the writer wait for the reader, and loses nothing', async () => {
+  it('applies backpressure without losing a line', async () => {
     const stop = new AbortController();
     const out = new LineStream(stop);
     out.write(mebibyte());
@@ -41,7 +41,7 @@ describe('LineStream', () => {
     expect((await reader.read()).value).toHaveLength(3);
   });
 
-  it('ends the watch of a reader that takes nothing for 30 s', async () => {
+  it('ends the watch of a reader that reads nothing for 30 s', async () => {
     const stop = new AbortController();
     const out = new LineStream(stop);
     out.write(mebibyte());
@@ -51,7 +51,7 @@ describe('LineStream', () => {
     expect(stop.signal.aborted).toBe(true);
   });
 
-  it('stops the watch of a reader that has left, and ignores further lines', async () => {
+  it('ends the watch of a reader that has left, and ignores further lines', async () => {
     const stop = new AbortController();
     const out = new LineStream(stop);
     await out.body.cancel();
@@ -64,7 +64,7 @@ describe('LineStream', () => {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Milliseconds until the next flush, which then takes `busy` ms. */
+/** Resolves with the milliseconds until the next flush, which then takes `busy` ms. */
 async function flush(busy: number): Promise<number> {
   const began = performance.now();
   let waited = 0;
@@ -78,7 +78,7 @@ async function flush(busy: number): Promise<number> {
   return waited;
 }
 
-/** The clock, when it is next read, shows that a write has kept the event loop for `ms`. */
+/** Makes the next reading of the clock show that a write has blocked the event loop for `ms`. */
 function spend(ms: number): void {
   vi.spyOn(performance, 'now').mockReturnValueOnce(performance.now() + ms);
 }
@@ -91,7 +91,7 @@ describe('nextFlush', () => {
     await first;
   });
 
-  it('comes later after a long flush, up to 100 ms', async () => {
+  it('is delayed after a long flush, by at most 100 ms', async () => {
     await flush(0);
     expect(await flush(5)).toBe(10);
     expect(await flush(1_000)).toBe(40);

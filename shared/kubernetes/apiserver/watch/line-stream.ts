@@ -1,11 +1,11 @@
-/** Bytes buffered for a slow reader before the writer waits. */
-const highWater = 256 * 1024;
-/** Milliseconds after which a reader that takes nothing loses its watch. */
+/** Bytes buffered for a slow reader before backpressure applies. */
+const highWaterMark = 256 * 1024;
+/** Milliseconds after which the watch of a reader that reads nothing ends. */
 const stalledReaderMs = 30_000;
 
 /**
- * The body of a watch response. No line is dropped: the writer waits in `drained()` for a slow reader. `stop` is aborted when the
- * reader leaves or takes nothing for 30 s; its client then lists again.
+ * The body of a watch response, with backpressure: the writer waits in `drained()` for a slow reader, and no line is dropped. Aborts `stop`
+ * when the reader leaves or reads nothing for 30 s; the client then relists.
  */
 export class LineStream {
   readonly body: ReadableStream<Uint8Array>;
@@ -26,17 +26,17 @@ export class LineStream {
           stop.abort();
         },
       },
-      { highWaterMark: highWater, size: (chunk) => chunk?.byteLength ?? 0 },
+      { highWaterMark, size: (chunk) => chunk?.byteLength ?? 0 },
     );
     stop.signal.addEventListener('abort', () => this.#wake?.());
   }
 
-  /** Does nothing after the reader has left or the stream has ended. */
+  /** Enqueues bytes; ignored after the reader has left or the stream has ended. */
   write(bytes: Uint8Array): void {
     this.#controller?.enqueue(bytes);
   }
 
-  /** Resolves when there is room, or the watch must end. */
+  /** Resolves when the buffer has room, or the watch must end. */
   async drained(): Promise<void> {
     if ((this.#controller?.desiredSize ?? 1) > 0 || this.#stop.signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ export class LineStream {
     });
   }
 
-  /** Lines written before are still delivered. */
+  /** Ends the stream after the lines already written. */
   end(): void {
     this.#controller?.close();
     this.#controller = undefined;
@@ -57,31 +57,31 @@ export class LineStream {
 }
 
 /**
- * Milliseconds between two writes to one watch. Events of this time are sent together: encrypting and sending five events costs
- * little more than one, and with 200 watches of one busy collection it is most of the server's work.
+ * Milliseconds between two flushes. Events in between are batched: encrypting and sending five events costs little more than one, and
+ * with 200 watches of a busy collection sending is most of the server's work.
  */
-const minInterval = 10;
-const maxInterval = 100;
-/** The interval is this many times the duration of the last flush, so that requests get their share of the event loop. */
+const minFlushInterval = 10;
+const maxFlushInterval = 100;
+/** Ratio of the interval to the duration of the last flush, so that requests get their share of the event loop. */
 const intervalPerFlush = 8;
 
-let next: Promise<void> | undefined;
-/** Milliseconds that the last flush kept the event loop. */
-let lastDuration = 0;
+let pendingFlush: Promise<void> | undefined;
+/** Milliseconds for which the last flush blocked the event loop. */
+let lastFlushMs = 0;
 
-/** Resolves within 10 to 100 ms, at the same moment for all callers. A watch that was idle need not wait. */
+/** Resolves after 10 to 100 ms, at the same time for all callers. */
 export function nextFlush(): Promise<void> {
-  next ??= new Promise((resolve) => {
-    const interval = Math.min(maxInterval, Math.max(minInterval, intervalPerFlush * lastDuration));
+  pendingFlush ??= new Promise((resolve) => {
+    const interval = Math.min(maxFlushInterval, Math.max(minFlushInterval, intervalPerFlush * lastFlushMs));
     setTimeout(() => {
-      next = undefined;
+      pendingFlush = undefined;
       const began = performance.now();
       resolve();
-      // All callers have written before an immediate runs.
+      // Runs after the continuations of all callers, which write.
       setImmediate(() => {
-        lastDuration = performance.now() - began;
+        lastFlushMs = performance.now() - began;
       });
     }, interval);
   });
-  return next;
+  return pendingFlush;
 }

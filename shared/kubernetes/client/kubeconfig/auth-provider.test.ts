@@ -31,18 +31,22 @@ describe('a kubeconfig with an auth-provider', () => {
 
   it.each<[string, object, RegExp]>([
     [
-      'an id-token that is good no longer',
+      'an expired id-token',
       provider('oidc', { 'id-token': idToken({ exp: 1 }), 'refresh-token': 'r' }),
-      /user u of context x, .*good no longer \(since 1970-.*what made this kubeconfig.*"kubectl oidc-login" of/,
+      /user u of context x, .*expired at 1970-.*the tool that created this kubeconfig.*"kubectl oidc-login" of/,
     ],
-    ['no id-token', provider('oidc', { 'refresh-token': 'r' }), /holds no id-token.*oidc-login/],
-    ['a cloud that kubectl has given up', provider('gcp'), /"gcp" work no longer.*gke-gcloud-auth-plugin/],
+    ['no id-token', provider('oidc', { 'refresh-token': 'r' }), /has no id-token.*oidc-login/],
+    [
+      'a cloud provider that kubectl no longer supports',
+      provider('gcp'),
+      /"gcp" is no longer supported.*gke-gcloud-auth-plugin/,
+    ],
     [
       'another such cloud',
       provider('azure', { 'access-token': 'secret' }),
       /"azure".*kubelogin convert-kubeconfig/,
     ],
-    ['a provider nobody knows', provider('mine'), /"mine" work no longer.*users\[\]\.user\.exec/],
+    ['an unknown provider', provider('mine'), /"mine" is no longer supported.*users\[\]\.user\.exec/],
   ])('and %s is refused with the plugin to use', async (_, user, message) => {
     await expect(api.seenBy({ user })).rejects.toMatchObject({
       code: 'Invalid',

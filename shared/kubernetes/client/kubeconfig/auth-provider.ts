@@ -2,7 +2,7 @@ import { isRecord } from '#shared/base/meta';
 
 type Fields = Record<string, unknown>;
 
-/** The exec plugins that replaced the providers. */
+/** The exec plugins that replace the providers. */
 const plugins: Readonly<Record<string, string>> = {
   gcp: 'gke-gcloud-auth-plugin, which "gcloud container clusters get-credentials CLUSTER" sets up',
   azure: 'kubelogin, which "kubelogin convert-kubeconfig" sets up',
@@ -10,9 +10,9 @@ const plugins: Readonly<Record<string, string>> = {
 };
 
 /**
- * Replaces `auth-provider` in a user of a kubeconfig with the token that it contains. Of these sign-ins, which are older than exec plugins,
- * kubectl still supports only `oidc`. The token is used until it expires. It is not renewed: with single-use refresh tokens, the new token
- * would have to be written to the kubeconfig. Throws, naming the plugin that can.
+ * Replaces the `auth-provider` of a user in a kubeconfig by its token. Of these providers, which exec plugins have replaced, kubectl supports
+ * only `oidc`. The token is not refreshed, because a single-use refresh token would have to be written to the kubeconfig. Throws an error
+ * that names the exec plugin to use if the token is missing or expired.
  */
 export function withoutAuthProvider(
   { 'auth-provider': provider, ...user }: Fields,
@@ -20,21 +20,21 @@ export function withoutAuthProvider(
 ): Fields {
   if (!isRecord(provider) || user.token || user.tokenFile) return user;
   const name = String(provider.name);
-  const refuse = (why: string): never => {
-    throw new Error(`cannot sign in as ${description}: ${why}`);
+  const refuse = (reason: string): never => {
+    throw new Error(`cannot sign in as ${description}: ${reason}`);
   };
   const plugin = `use the exec plugin ${plugins[name] ?? 'of your cluster (users[].user.exec)'}`;
   if (name !== 'oidc')
     return refuse(
-      `kubeconfigs with the auth-provider ${JSON.stringify(name)} work no longer, with kubectl neither: ${plugin}`,
+      `the auth-provider ${JSON.stringify(name)} is no longer supported, neither by kubectl: ${plugin}`,
     );
   const token = isRecord(provider.config) ? provider.config['id-token'] : undefined;
   if (typeof token !== 'string' || token === '')
-    return refuse(`its auth-provider "oidc" holds no id-token: sign in again, or ${plugin}`);
+    return refuse(`its auth-provider "oidc" has no id-token: sign in again, or ${plugin}`);
   const expiry = expiryOf(token);
   if (expiry !== undefined && expiry.getTime() <= Date.now())
     return refuse(
-      `the id-token of its auth-provider "oidc" is good no longer (since ${expiry.toISOString()}): renew it with what made this kubeconfig, or ${plugin}`,
+      `the id-token of its auth-provider "oidc" expired at ${expiry.toISOString()}: renew it with the tool that created this kubeconfig, or ${plugin}`,
     );
   return { ...user, token };
 }

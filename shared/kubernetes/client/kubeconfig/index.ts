@@ -1,7 +1,7 @@
 /**
- * Kubeconfigs and their credentials, by @kubernetes/client-node. Imported only lazily: the build makes one file of this folder
- * (scripts/build/bundle.ts), which a function loads outside a cluster. That file has its own copy of everything it imports, so
- * nothing here may import a class that is compared by `instanceof`: failures are plain Errors.
+ * Kubeconfigs and their credentials, based on @kubernetes/client-node. Import it only lazily: the build bundles this folder separately
+ * (scripts/build/bundle.ts) for functions outside of a cluster. The bundle has its own copy of its imports, so nothing here may import a
+ * class that is compared by `instanceof`: errors are plain Errors.
  */
 import { connectLimitMs, farConnectLimitMs } from '#shared/base/async';
 import { clusterFetch } from './cluster-fetch.ts';
@@ -11,7 +11,7 @@ import { createSigner } from './signer.ts';
 export type { ContextSource, Impersonation } from './load-context.ts';
 export { CredentialError } from './signer.ts';
 
-/** Opens the cluster of a context with its user's credentials. Rejects with what is wrong with the kubeconfig. */
+/** Resolves with access to the cluster of a context. Rejects with an Error that describes the problem in the kubeconfig. */
 export async function openContext(source: ContextSource) {
   const context = await loadContext(source);
   let signer = createSigner(context);
@@ -29,8 +29,8 @@ export async function openContext(source: ContextSource) {
         await reload;
         return signer.sign();
       },
-      // The current credentials are refused; the files or the plugin may have new ones.
-      refused: () => {
+      // The credentials are rejected, but the files or the plugin may have new ones.
+      onUnauthorized: () => {
         if (signer.ageMs() < reloadMs) return;
         reload ??= load()
           .catch(() => undefined)
@@ -42,5 +42,5 @@ export async function openContext(source: ContextSource) {
   };
 }
 
-/** Minimum interval between two reads of a kubeconfig whose credentials are refused, ms. */
+/** Minimum interval between two reads of a kubeconfig with rejected credentials, in milliseconds. */
 const reloadMs = 10_000;

@@ -1,21 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-// Not `yaml` as elsewhere: it takes three times as long to load and parse a kubeconfig, and users wait for arcctl. client-node has js-yaml anyway.
+// js-yaml instead of `yaml`: it loads and parses a kubeconfig three times as fast, and client-node depends on it anyway.
 import { load } from 'js-yaml';
 import { isRecord } from '#shared/base/meta';
 import { withoutAuthProvider } from './auth-provider.ts';
 
 /**
- * The source of a context: the files named by KUBECONFIG or the home folder, with `context` in place of the current context,
- * or an address with its files.
+ * The source of a context: kubeconfig files, with `context` instead of the current context, or an address with its token and authority.
  */
 export type ContextSource = { impersonation?: Impersonation | undefined } & (
   | { kubeconfig: readonly string[]; context?: string | undefined }
   | { server: string; tokenFile: string; caFile?: string | undefined }
 );
 
-/** The impersonated user, as in `kubectl --as`; replaces that in the user's entry of the kubeconfig. */
+/** The impersonated user, as in `kubectl --as`; replaces the impersonation of the kubeconfig. */
 export interface Impersonation {
   user: string;
   groups?: readonly string[];
@@ -28,7 +27,7 @@ export interface LoadedContext {
   /** The namespace in the context. */
   namespace?: string;
   impersonation?: Impersonation;
-  /** Names user, context and files in messages. */
+  /** Describes user, context and files in messages. */
   description: string;
 }
 
@@ -38,7 +37,7 @@ interface Entry {
   fields: Fields;
 }
 
-/** Reads `source` and chooses the current context. Rejects with an Error that says what is wrong, where, and what to do. */
+/** Loads the selected context of `source`. Rejects with an Error that describes the problem and its solution. */
 export async function loadContext(source: ContextSource): Promise<LoadedContext> {
   if ('server' in source) {
     const cluster = {
@@ -58,7 +57,8 @@ export async function loadContext(source: ContextSource): Promise<LoadedContext>
   const context = merged.contexts.find((each) => each.name === name);
   if (context === undefined) {
     const known = merged.contexts.map((each) => each.name).join(', ') || 'none';
-    const what = name === undefined ? 'no context is chosen' : `there is no context ${JSON.stringify(name)}`;
+    const what =
+      name === undefined ? 'no context is selected' : `there is no context ${JSON.stringify(name)}`;
     throw new Error(`${where}: ${what}: run "kubectl config use-context NAME" (contexts: ${known})`);
   }
   const find = (list: readonly Entry[], kind: string): Fields => {
@@ -66,7 +66,7 @@ export async function loadContext(source: ContextSource): Promise<LoadedContext>
     const found = list.find((each) => each.name === wanted)?.fields;
     if (found === undefined)
       throw new Error(
-        `${where}: context ${name} names the ${kind} ${JSON.stringify(wanted)}, which is missing`,
+        `${where}: context ${name} refers to the ${kind} ${JSON.stringify(wanted)}, which does not exist`,
       );
     return found;
   };
@@ -80,7 +80,7 @@ export async function loadContext(source: ContextSource): Promise<LoadedContext>
   return { ...loaded({ cluster, user, description, source }), ...(namespace !== undefined && { namespace }) };
 }
 
-/** In a pod, a file beside the token contains the namespace. */
+/** Reads the namespace from the file next to the token of a pod. */
 async function namespaceBeside(tokenFile: string): Promise<string | undefined> {
   const file = path.join(path.dirname(tokenFile), 'namespace');
   return nonEmpty((await readFile(file, 'utf8').catch(() => '')).trim());
@@ -93,9 +93,9 @@ interface Parts {
   source: ContextSource;
 }
 
-/** client-node parses a single document with a single context. */
+/** Creates a KubeConfig with a single cluster, user and context. */
 function loaded({ cluster, user: given, description, source }: Parts): LoadedContext {
-  // client-node would send only the user, without the groups.
+  // Impersonation is handled by the signer: client-node ignores groups.
   const { as, 'as-groups': groups, 'as-uid': uid, ...rest } = given;
   const user = userOf(withoutAuthProvider(rest, description), cluster);
   const impersonation = source.impersonation ?? impersonationOf(as, groups, uid);
@@ -124,9 +124,9 @@ function impersonationOf(as: unknown, groups: unknown, uid: unknown): Impersonat
   };
 }
 
-/** Converts a user to the form in which client-node does what client-go does. */
+/** Converts a user so that client-node behaves like client-go. */
 function userOf({ tokenFile, ...user }: Fields, cluster: Fields): Fields {
-  // client-node supports token files under another name; a token file takes precedence over a token.
+  // client-node supports token files as an auth provider. A token file takes precedence over a token.
   if (typeof tokenFile === 'string') {
     const { token: _, ...rest } = user;
     return { ...rest, 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
@@ -182,14 +182,14 @@ function parsed(text: string, file: string): Fields {
   try {
     document = isEmpty(text) ? {} : load(text);
   } catch (caught) {
-    const [why = ''] = String(caught instanceof Error ? caught.message : caught).split('\n', 1);
-    throw new Error(`kubeconfig ${file} is no YAML: ${why}`);
+    const [reason = ''] = String(caught instanceof Error ? caught.message : caught).split('\n', 1);
+    throw new Error(`kubeconfig ${file} is not valid YAML: ${reason}`);
   }
-  if (!isRecord(document)) throw new Error(`kubeconfig ${file} holds no kubeconfig`);
+  if (!isRecord(document)) throw new Error(`kubeconfig ${file} is not a kubeconfig`);
   return document;
 }
 
-/** As for kubectl, an empty file is an empty kubeconfig. */
+/** Tells whether a file is an empty kubeconfig, as in kubectl. */
 function isEmpty(text: string): boolean {
   return text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 }
@@ -205,7 +205,7 @@ function add(entries: Entry[], list: unknown, change: (fields: Fields) => Fields
 
 const pathFields = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
 
-/** Paths in a kubeconfig are relative to its folder; so is a plugin's command that contains a slash. */
+/** Resolves paths relative to the folder of the kubeconfig, including the command of a plugin if it contains a slash. */
 function absolute(fields: Fields, folder: string): Fields {
   const result = { ...fields };
   for (const name of pathFields) {

@@ -6,34 +6,34 @@ import type { Impersonation, LoadedContext } from './load-context.ts';
 /** The credentials of a request. */
 export interface Signed {
   headers: Record<string, string | string[]>;
-  /** Keeps connections alive; replaced when the certificates change. */
+  /** Keep-alive agent, replaced when the certificates change. */
   agent: Agent;
 }
 
 export interface Signer {
-  /** Called before every request: token files are read and plugins run again as they expire. */
+  /** Returns the credentials; call it before every request. Rereads token files and reruns plugins when credentials expire. */
   sign(): Promise<Signed>;
-  /** Milliseconds since its creation. */
+  /** Milliseconds since creation. */
   ageMs(): number;
 }
 
-/** Credentials are unavailable: a file is missing, a plugin fails. */
+/** Credentials are unavailable, because a file is missing or a plugin fails. */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError';
 }
 
-/** Timeout of a plugin. Afterwards the next request starts it again. */
+/** Timeout of a plugin. The next request runs it again. */
 const pluginTimeoutMs = 60_000;
-/** Idle connections are closed after this many milliseconds: before proxies in between forget them. */
-const idleMs = 30_000;
+/** Idle timeout of connections, shorter than those of proxies. */
+const idleTimeoutMs = 30_000;
 
-/** Signs requests with the current context of `config`, which has one cluster and one user. */
+/** Creates a signer for the current context of `config`, which has one cluster and one user. */
 export function createSigner({
   config,
   description,
   impersonation,
 }: Pick<LoadedContext, 'config' | 'description' | 'impersonation'>): Signer {
-  const made = performance.now();
+  const createdAt = performance.now();
   let pending: Promise<Signed> | undefined;
   let agent: { of: string; agent: Agent } | undefined;
 
@@ -42,7 +42,7 @@ export function createSigner({
     try {
       await config.applyToHTTPSOptions(options);
     } catch (caught) {
-      throw new CredentialError(whyNot(config, caught, description));
+      throw new CredentialError(failureText(config, caught, description));
     }
     const material = JSON.stringify(
       [options.ca, options.cert, options.key].map((each) => String(each ?? '')),
@@ -53,9 +53,9 @@ export function createSigner({
   };
 
   return {
-    ageMs: () => performance.now() - made,
+    ageMs: () => performance.now() - createdAt,
     sign() {
-      // One at a time: concurrent requests share one run of a plugin.
+      // Concurrent requests share a run of a plugin.
       pending ??= within(sign(), description).finally(() => {
         pending = undefined;
       });
@@ -79,7 +79,7 @@ function headersOf(
   return result;
 }
 
-/** One header per group: the API server does not split them at commas. */
+/** Returns one header per group, because the API server does not split headers at commas. */
 function impersonationHeaders(as: Impersonation | undefined): Signed['headers'] {
   if (as === undefined) return {};
   const { user, groups = [], uid } = as;
@@ -90,23 +90,23 @@ function impersonationHeaders(as: Impersonation | undefined): Signed['headers'] 
   };
 }
 
-/** Creates an agent with client-node, which supports proxies; from the texts, because client-node caches its first agent. */
+/** Creates an agent with client-node, which supports proxies. Uses a new KubeConfig, because client-node caches its first agent. */
 async function agentFor(config: KubeConfig, { cert, key }: RequestOptions): Promise<Agent> {
   const cluster = config.getCurrentCluster();
-  if (!cluster) throw new Error('the kubeconfig has lost its cluster');
+  if (!cluster) throw new Error('the kubeconfig has no cluster');
   const base64 = (pem: unknown) => Buffer.from(String(pem)).toString('base64');
-  const one = new KubeConfig();
-  one.loadFromClusterAndUser(cluster, {
+  const fresh = new KubeConfig();
+  fresh.loadFromClusterAndUser(cluster, {
     name: 'it',
     ...(cert !== undefined && { certData: base64(cert) }),
     ...(key !== undefined && { keyData: base64(key) }),
   });
-  const options: RequestOptions = { timeout: idleMs };
-  await one.applyToHTTPSOptions(options);
+  const options: RequestOptions = { timeout: idleTimeoutMs };
+  await fresh.applyToHTTPSOptions(options);
   return Object.assign(options.agent as Agent, { keepAlive: true });
 }
 
-function whyNot(config: KubeConfig, caught: unknown, description: string): string {
+function failureText(config: KubeConfig, caught: unknown, description: string): string {
   const user = config.getCurrentUser();
   const message = caught instanceof Error ? caught.message : String(caught);
   const what = `cannot sign in as ${description}`;
@@ -119,7 +119,7 @@ function whyNot(config: KubeConfig, caught: unknown, description: string): strin
   return `${what}: the credential plugin ${command} failed: ${shorten(message) || 'it printed nothing'}`;
 }
 
-/** On one line: a plugin may have printed a page. */
+/** Truncates the output of a plugin to one line. */
 function shorten(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   return line.length > 500 ? `${line.slice(0, 500)}...` : line;
@@ -127,12 +127,12 @@ function shorten(text: string): string {
 
 async function within<T>(work: Promise<T>, description: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timedOut = new Promise<never>((_, reject) => {
     const text = `cannot sign in as ${description}: no credentials within ${pluginTimeoutMs / 1000} s`;
     timer = setTimeout(() => reject(new CredentialError(text)), pluginTimeoutMs);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timedOut]);
   } finally {
     clearTimeout(timer);
   }

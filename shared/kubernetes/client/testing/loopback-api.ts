@@ -3,33 +3,33 @@ import type { Kind } from '../client.ts';
 import { FakeApi } from './fake-api/fake-api.ts';
 import { answer, type Loopback, startLoopback, statusBody } from './loopback.ts';
 
-/** For tests of the list-watch loop: the fake API with Secrets over real HTTP, and the faults that servers and networks have. */
+/** The fake API with Secrets over real HTTP, with fault injection, for tests of the list-watch loop. */
 export interface LoopbackApi {
   readonly url: string;
-  /** Lists of more than one object. */
+  /** Number of lists, without lists of a single object. */
   readonly lists: number;
   readonly watchQueries: readonly URLSearchParams[];
   readonly openWatches: number;
   put(name: string, uid?: string): void;
   remove(name: string): void;
   names(): string[];
-  /** Forgets all history, so that a watch from before is Expired. */
+  /** Compacts the history, so that earlier resourceVersions are Expired. */
   compact(): void;
-  /** Answers the next request for a second page with Expired. */
+  /** Responds to the next request for a second page with Expired. */
   expireNextPage(): void;
   /** Writes raw text to every open watch. */
   inject(text: string): void;
   /** Ends every watch with an ERROR event. */
   expireWatches(): void;
   closeWatches(how: 'end' | 'destroy'): void;
-  /** Answers the next requests like this instead. */
+  /** Responds to the next requests with `respond`. */
   failNext(times: number, respond: (response: ServerResponse) => void): void;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
 
 export async function startLoopbackApi(): Promise<LoopbackApi> {
-  // Two items a page, so that a few objects already need several.
+  // Two items per page, so that a few objects need several pages.
   const fake = new FakeApi([], { pageLimit: 2, revision: 100 });
   const watchQueries: URLSearchParams[] = [];
   let uids = 0;
@@ -91,7 +91,7 @@ export async function startLoopbackApi(): Promise<LoopbackApi> {
 const namespace = 'n';
 const secrets: Kind = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 
-/** Answers a GET with what the fake API answers; a body that breaks off breaks the connection. */
+/** Forwards a GET to the fake API. A body that fails breaks the connection. */
 async function forward(fake: FakeApi, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const control = new AbortController();
   response.on('close', () => control.abort());

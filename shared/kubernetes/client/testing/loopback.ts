@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** For the tests of this folder: a real server on loopback, because aborts and broken streams cannot be faked well. */
+/** A real server on loopback for tests of aborts and broken streams. */
 export interface Loopback {
   url: string;
   port: number;
@@ -46,7 +46,7 @@ export function statusBody(code: number, reason: string, message: string, detail
   };
 }
 
-/** Waits until `check` returns something; rejects with what was waited for when it does not. */
+/** Waits until `check` returns a value. Rejects with `label` on timeout. */
 export async function until<T>(label: string, check: () => T | undefined | false, ms = 10_000): Promise<T> {
   const end = performance.now() + ms;
   while (performance.now() < end) {
@@ -57,7 +57,7 @@ export async function until<T>(label: string, check: () => T | undefined | false
   throw new Error(`waited ${ms} ms for ${label}`);
 }
 
-/** Everything an async iterable gives. */
+/** Resolves with all items of an async iterable. */
 export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of source) all.push(item);

@@ -12,7 +12,7 @@ import { programAccess } from '../access.ts';
 import type { Kind } from '../client.ts';
 import { createKubeClient } from '../create-client.ts';
 
-/** What it has: one Namespace. */
+/** The kind that the server serves, with one Namespace. */
 export const namespaces: Kind = {
   apiVersion: 'v1',
   kind: 'Namespace',
@@ -20,7 +20,7 @@ export const namespaces: Kind = {
   namespaced: false,
 };
 
-/** What the API server saw of each request: who the certificate names, and the headers that say who asks. */
+/** The credentials of a request: the subject of the certificate, and headers. */
 interface Seen {
   certificate: string | undefined;
   authorization: string | undefined;
@@ -29,14 +29,14 @@ interface Seen {
   uid: string | string[] | undefined;
 }
 
-/** What a kubeconfig has besides the one context, whose cluster is the server. */
+/** Parts of a kubeconfig in addition to a context for the server. */
 export interface Kubeconfig {
   cluster?: object;
   user?: object;
   more?: object;
 }
 
-/** For tests of signing in: an API server with TLS that writes down who asks, and a folder for kubeconfigs. */
+/** An API server with TLS that records credentials, and a folder for kubeconfigs, for tests of authentication. */
 export interface SignInServer {
   readonly authority: Authority;
   /** `https://127.0.0.1:<port>`. */
@@ -44,21 +44,21 @@ export interface SignInServer {
   readonly port: number;
   readonly folder: string;
   seen: Seen[];
-  /** It answers every request with this HTTP status. */
+  /** The HTTP status of every response. */
   status: number;
-  /** Forgets what it saw, and makes a new folder with `ca.crt` alone. */
+  /** Resets the records, and creates a new folder that contains only `ca.crt`. */
   clear(): Promise<void>;
-  /** The path of a file in the folder. */
+  /** Returns the path of a file in the folder. */
   file(name: string): string;
   put(name: string, text: string): Promise<void>;
   /** Writes a kubeconfig with one context; its paths are relative to it. Returns its path. */
   kubeconfig(config: Kubeconfig, name?: string): Promise<string>;
-  /** What it saw of a client that asks by that kubeconfig. Rejects as the client does. */
+  /** Sends a request with a kubeconfig. Resolves with its recorded credentials; rejects like the client. */
   seenBy(config: Kubeconfig): Promise<Seen | undefined>;
   close(): Promise<void>;
 }
 
-/** Starts one; `clear` comes before its first use. */
+/** Starts a server. Call `clear` before its first use. */
 export async function startSignInServer(): Promise<SignInServer> {
   const authority = await createAuthority('cluster');
   const pair = await authority.issue({ name: 'api' }, { hosts: ['localhost', '127.0.0.1'], use: 'server' });
@@ -121,7 +121,7 @@ export async function startSignInServer(): Promise<SignInServer> {
   return api;
 }
 
-/** The client of a program with that environment. */
+/** Returns the client of a program with an environment. */
 export async function clientOf(env: Record<string, string>) {
   return createKubeClient({ ...(await programAccess(env)), userAgent: 'unit' });
 }

@@ -98,7 +98,7 @@ describe('nodeFetch', () => {
     ['/a/./b', '/a/b'],
     ['/a/%2E%2e/b', '/b'],
     ['/a.b/c', '/a.b/c'],
-  ])('asks for %s as a URL would', async (where, asked) => {
+  ])('requests %s like the URL parser', async (where, asked) => {
     const server = createServer((request, response) => void response.end(request.url));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     closers.push(() => server.close().closeAllConnections());

@@ -3,8 +3,8 @@ import type https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { endOnAbort, failWhenCut, limitConnect } from '#shared/base/async';
 
-/** The part of a `Response` that the client uses; read once, by `text` or as `body`. */
-export interface Answer {
+/** The subset of `Response` that the client uses. Read once, by `text` or as `body`. */
+export interface FetchResponse {
   readonly ok: boolean;
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -12,7 +12,7 @@ export interface Answer {
   text(): Promise<string>;
 }
 
-/** The part of `fetch` that the client uses. */
+/** The subset of `fetch` that the client uses. */
 export type Fetch = (
   url: string,
   init: {
@@ -22,25 +22,25 @@ export type Fetch = (
     signal: AbortSignal;
     redirect: 'manual';
   },
-) => Promise<Answer>;
+) => Promise<FetchResponse>;
 
-/** The same, with headers that come more than once. */
+/** Like Fetch, with repeated headers. */
 export type NodeFetch = (
   url: string,
   init: Omit<Parameters<Fetch>[1], 'headers'> & { headers: Record<string, string | string[]> },
-) => Promise<Answer>;
+) => Promise<FetchResponse>;
 
-/** An idle connection is closed after this time, before the server does. */
+/** The idle timeout is shorter than that of the server. */
 const keepAlive = { keepAlive: true, timeout: 30_000 };
 
-/** Made with the first request, as is what follows: a command that asks nothing of a cluster loads no HTTP. */
+/** Created lazily, so that commands without requests do not load HTTP. */
 let plainAgent: http.Agent | undefined;
 function plain(): http.Agent {
   plainAgent ??= new http.Agent(keepAlive);
   return plainAgent;
 }
 
-/** TLS is a tenth of what a function does before it is ready. */
+/** Loaded lazily: TLS is a tenth of the startup time of a function. */
 let secure: { request: typeof https.request; agent: https.Agent } | undefined;
 function tlsParts() {
   if (secure) return secure;
@@ -50,22 +50,27 @@ function tlsParts() {
 }
 
 /**
- * A fetch over node:https. The global one waits 10 s for a connection and cannot be given a client certificate, and the dispatchers of
- * client-node are those of another undici. Redirects are not followed. Its answer is no `Response`, whose streams and headers take as long as
- * the request itself.
+ * Returns a fetch based on node:https. The global fetch has a connect timeout of 10 s and does not support client certificates, and the
+ * dispatchers of client-node are incompatible with its undici. Does not follow redirects. Does not return a `Response`, whose streams and
+ * headers cost as much as the request itself.
  *
- * @param limitMs bound of a new connection, TLS handshake included
- * @param agent keeps the connections; default: one for the process
+ * @param limitMs connect timeout, including the TLS handshake
+ * @param agent default: a shared agent of the process
  */
 export function nodeFetch(limitMs: number, agent?: http.Agent): NodeFetch {
   return async (url, { method, headers, body, signal }) => {
     const isSecure = url.startsWith('https:');
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
-    // Node gives the body of a DELETE no length by itself, and the server then takes it for the next request.
+    // Node sends the body of a DELETE without Content-Length, and the server parses it as the next request.
     const framed =
       body === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
-    const own = isSecure ? tlsParts() : { request: http.request, agent: plain() };
-    const outgoing = own.request({ ...placeOf(url), method, headers: framed, agent: agent ?? own.agent });
+    const scheme = isSecure ? tlsParts() : { request: http.request, agent: plain() };
+    const outgoing = scheme.request({
+      ...placeOf(url),
+      method,
+      headers: framed,
+      agent: agent ?? scheme.agent,
+    });
     limitConnect(outgoing, limitMs);
     outgoing.on('error', reject).on('response', resolve);
     failWhenCut(outgoing, reject);
@@ -77,23 +82,23 @@ export function nodeFetch(limitMs: number, agent?: http.Agent): NodeFetch {
 
 type Server = Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port' | 'auth'>;
 
-/** The servers that were asked last: one nearly always, and its address is parsed once. */
+/** Cache of parsed addresses. A process nearly always uses one server. */
 const servers = new Map<string, Server>();
-const mostServers = 16;
+const maxServers = 16;
 
-/** A server, and a path of characters that a URL leaves as they are. */
+/** A server and a path whose characters URL normalization does not change. */
 const plainUrl = /^(https?:\/\/[^/?#\\]+)(\/[\w~!$&'()*+,;=:@%/.-]*(?:\?[\w~!$&()*+,;=:@%/?.-]*)?)$/;
-/** What a URL may take for a step up or for none. */
-const dots = /\/(?:\.|%2e)/i;
+/** Possible dot segments, which URL normalization removes. */
+const dotSegment = /\/(?:\.|%2e)/i;
 
 function placeOf(url: string): Server & { path: string } {
   const [, origin, path] = plainUrl.exec(url) ?? [];
-  if (origin === undefined || path === undefined || dots.test(path)) {
+  if (origin === undefined || path === undefined || dotSegment.test(path)) {
     const { pathname, search } = new URL(url);
     return { ...serverOf(url), path: `${pathname}${search}` };
   }
   const known = servers.get(origin) ?? serverOf(origin);
-  if (servers.size >= mostServers) servers.clear();
+  if (servers.size >= maxServers) servers.clear();
   servers.set(origin, known);
   return { ...known, path };
 }
@@ -103,7 +108,7 @@ function serverOf(url: string): Server {
   return { protocol, hostname, ...(port !== undefined && { port }), ...(auth !== undefined && { auth }) };
 }
 
-function answerOf(incoming: http.IncomingMessage): Answer {
+function answerOf(incoming: http.IncomingMessage): FetchResponse {
   const { statusCode: status = 500, headers } = incoming;
   return {
     ok: status >= 200 && status < 300,
@@ -114,7 +119,7 @@ function answerOf(incoming: http.IncomingMessage): Answer {
   };
 }
 
-/** The whole body, of UTF-8. Rejects with the error of a connection that ends too early. */
+/** Reads the body as UTF-8. Rejects if the connection closes early. */
 async function readText(incoming: http.IncomingMessage): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const chunks: Buffer[] = [];
@@ -122,9 +127,11 @@ async function readText(incoming: http.IncomingMessage): Promise<string> {
     .on('data', (chunk: Buffer) => chunks.push(chunk))
     .on('end', resolve)
     .on('error', reject)
-    .on('close', () => reject(incoming.errored ?? new Error('the connection ended before the answer did')));
+    .on('close', () =>
+      reject(incoming.errored ?? new Error('the connection closed before the end of the response')),
+    );
   await promise;
-  // Not in a listener: half a gigabyte is too long for a string, and the process would end of that.
+  // Outside of the listener: exceeding the maximum string length (512 MiB) throws, which would crash the process there.
   return textOf(chunks);
 }
 

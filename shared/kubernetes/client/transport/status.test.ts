@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorFromAnswer, errorFromStatus } from './status.ts';
+import { errorFromResponse, errorFromStatus } from './status.ts';
 
 function status(fields: object): string {
   return JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', ...fields });
@@ -9,7 +9,7 @@ describe('errorFromAnswer', () => {
   it('keeps reason, message and details of a Status', () => {
     const causes = [{ reason: 'FieldValueInvalid', message: 'no URL', field: 'spec.remoteURL' }];
     const details = { name: 'e', group: 'g', kind: 'endpoints', uid: 'u', causes, extra: 1 };
-    const error = errorFromAnswer(
+    const error = errorFromResponse(
       422,
       status({ reason: 'Invalid', message: 'e is invalid', details }),
       'PUT /x',
@@ -26,7 +26,7 @@ describe('errorFromAnswer', () => {
     [500, '', 'InternalError'],
     [400, 'constructor', 'BadRequest'],
   ])('reads a Status %i with reason %j as %s', (code, reason, expected) => {
-    expect(errorFromAnswer(code, status({ reason, message: 'm' }), 'GET /x').code).toBe(expected);
+    expect(errorFromResponse(code, status({ reason, message: 'm' }), 'GET /x').code).toBe(expected);
   });
 
   it.each([
@@ -35,21 +35,21 @@ describe('errorFromAnswer', () => {
     [302, '', 'ServiceUnavailable'],
     [400, '[1]', 'BadRequest'],
   ])('reads %i with another body by its status', (code, body, expected) => {
-    const error = errorFromAnswer(code, body, 'GET /x');
+    const error = errorFromResponse(code, body, 'GET /x');
     expect(error.code).toBe(expected);
-    expect(error.message).toContain(`GET /x: the server answered ${code}`);
+    expect(error.message).toContain(`GET /x: the server responded with ${code}`);
     expect(error.details).toBeUndefined();
   });
 
   it('cuts foreign text', () => {
-    expect(errorFromAnswer(500, 'x'.repeat(100_000), 'GET /x').message.length).toBeLessThan(300);
+    expect(errorFromResponse(500, 'x'.repeat(100_000), 'GET /x').message.length).toBeLessThan(300);
   });
 
   it('takes the retry time from the details, else from the header', () => {
-    expect(errorFromAnswer(429, '', 'GET /x', '7').details).toEqual({ retryAfterSeconds: 7 });
+    expect(errorFromResponse(429, '', 'GET /x', '7').details).toEqual({ retryAfterSeconds: 7 });
     const own = status({ reason: 'TooManyRequests', message: 'm', details: { retryAfterSeconds: 2 } });
-    expect(errorFromAnswer(429, own, 'GET /x', '7').details).toEqual({ retryAfterSeconds: 2 });
-    expect(errorFromAnswer(429, '', 'GET /x', 'Wed, 21 Oct 2026 07:28:00 GMT').details).toBeUndefined();
+    expect(errorFromResponse(429, own, 'GET /x', '7').details).toEqual({ retryAfterSeconds: 2 });
+    expect(errorFromResponse(429, '', 'GET /x', 'Wed, 21 Oct 2026 07:28:00 GMT').details).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 import { ArcError, type Code, codeForStatus, type ErrorDetails } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
 
-// A record, so that the compiler demands every code of the closed set.
+// A record, so that the compiler requires every code.
 const codes: Record<Code, true> = {
   BadRequest: true,
   Unauthorized: true,
@@ -21,15 +21,15 @@ const codes: Record<Code, true> = {
   Timeout: true,
 };
 
-const longestForeignText = 200;
+const maxTextLength = 200;
 
 /**
- * The error for an answer of the API server. A metav1.Status gives its reason, message and details; any other
- * body (a proxy's page, plain text) gives the code of the HTTP status and the start of the text.
+ * Returns the error of a response: reason, message and details of a metav1.Status; for other bodies (a page of a proxy, plain text), the code
+ * of the HTTP status and the beginning of the text.
  *
- * @param retryAfter the Retry-After header, in seconds, if there was one
+ * @param retryAfter the Retry-After header in seconds, if any
  */
-export function errorFromAnswer(
+export function errorFromResponse(
   status: number,
   body: string,
   what: string,
@@ -38,12 +38,12 @@ export function errorFromAnswer(
   const parsed = parseJson(body);
   const wait = /^\d{1,6}$/.test(retryAfter ?? '') ? { retryAfterSeconds: Number(retryAfter) } : {};
   if (isStatus(parsed)) return errorFromStatus(parsed, status, wait);
-  const text = body.trim().slice(0, longestForeignText);
-  const message = `${what}: the server answered ${status}${text === '' ? '' : `: ${text}`}`;
+  const text = body.trim().slice(0, maxTextLength);
+  const message = `${what}: the server responded with ${status}${text === '' ? '' : `: ${text}`}`;
   return new ArcError(codeForStatus(status), message, Object.keys(wait).length > 0 ? { details: wait } : {});
 }
 
-/** The error for a Status object; `status` is the HTTP status, which counts if the object has no known reason. */
+/** Returns the error of a Status object. @param status the HTTP status, used if the reason is unknown */
 export function errorFromStatus(
   object: Record<string, unknown>,
   status = numberOr(object.code, 500),
@@ -61,14 +61,13 @@ export function errorFromStatus(
 }
 
 /**
- * True when the object does not exist. A 404 that names no object is different: the server does not know the kind (not installed,
+ * Tells whether an error means that the object does not exist. A 404 without an object name means that the kind is not served (not installed,
  * or not registered yet).
  */
 export function isGone(caught: unknown): boolean {
   return ArcError.is(caught, 'NotFound') && caught.details?.name !== undefined;
 }
 
-/** True for an object of kind Status. */
 function isStatus(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && value.kind === 'Status';
 }

@@ -1,27 +1,27 @@
 import { connectLimitMs, type Deadline, startDeadline } from '#shared/base/async';
 import { ArcError, bytesText } from '#shared/base/errors';
 import type { TraceContext } from '#shared/base/telemetry';
-import { type Answer, type Fetch, nodeFetch } from './node-fetch.ts';
-import { errorFromAnswer } from './status.ts';
+import { type Fetch, type FetchResponse, nodeFetch } from './node-fetch.ts';
+import { errorFromResponse } from './status.ts';
 
-/** Where an API server is, and how to sign in. */
+/** The address and credentials of an API server. */
 export interface ClusterAccess {
-  /** Address of the API server: `https://10.0.0.1:443`, a path prefix allowed. */
+  /** Address of the API server, such as `https://10.0.0.1:443`, optionally with a path prefix. */
   server: string;
-  /** Called before every request, so that a rotated token is used at once. Absent: anonymous, or signed in by `fetch`. */
+  /** Called before every request, so that a rotated token is used immediately. Absent: anonymous, or authenticated by `fetch`. */
   token?: (() => string | Promise<string>) | undefined;
-  /** Default: `nodeFetch`, with a connection within 2 s. */
+  /** Default: `nodeFetch` with a connect timeout of 2 s. */
   fetch?: Fetch | undefined;
 }
 
 export interface TransportOptions extends ClusterAccess {
   userAgent: string;
   /**
-   * Sent unchanged with every request: a part that records no spans of its own passes on the one before it (W3C Trace Context,
-   * section 3.4). Otherwise the recorded tree would have holes.
+   * Sent unchanged with every request: a component without its own spans must forward its parent (W3C Trace Context, section 3.4), or the
+   * trace has gaps.
    */
   trace?: TraceContext | undefined;
-  /** Bound of one request, answer included. Default 30 s. */
+  /** Deadline of a request, including the response. Default 30 s. */
   deadlineMs?: number | undefined;
 }
 
@@ -30,30 +30,30 @@ export interface Outgoing {
   /** Path and query. */
   path: string;
   body?: object;
-  /** Of the body; application/json unless said otherwise. */
+  /** Media type of the body. Default: application/json. */
   contentType?: string;
-  /** The Accept header; application/json unless said otherwise. */
+  /** The Accept header. Default: application/json. */
   accept?: string;
 }
 
 export interface Transport {
-  /** Bound of one request, and of a watch until its answer begins. */
+  /** Deadline of a request, and of a watch until its response begins. */
   deadlineMs: number;
   /**
-   * The parsed JSON body of a 2xx answer; rejects with ArcError otherwise, and with RequestEntityTooLarge where the body has more than
-   * `mostBytes`, of which no more is read then.
+   * Resolves with the parsed JSON body of a 2xx response. Rejects with ArcError otherwise, and with RequestEntityTooLarge if the body exceeds
+   * `maxBytes`, without reading the rest.
    */
-  send(request: Outgoing, signal?: AbortSignal, mostBytes?: number): Promise<unknown>;
-  /** A 2xx answer whose body is still to be read; the caller ends the deadline that its signal belongs to. */
-  open(request: Outgoing, deadline: Deadline): Promise<Answer>;
-  /** The error for a failure while an answer is read. */
+  send(request: Outgoing, signal?: AbortSignal, maxBytes?: number): Promise<unknown>;
+  /** Resolves with a 2xx response whose body is unread. The caller must end `deadline`. */
+  open(request: Outgoing, deadline: Deadline): Promise<FetchResponse>;
+  /** Returns the error of a failed request or response body. */
   failure(caught: unknown, request: Outgoing, deadline: Deadline): ArcError;
 }
 
 const defaultDeadlineMs = 30_000;
 const defaultFetch = nodeFetch(connectLimitMs);
 
-/** HTTP with the API server: headers, deadline, and failures as ArcError. Redirects are refused: they could carry the token away. */
+/** Creates an HTTP transport to the API server with headers, deadlines, and errors as ArcError. Refuses redirects, which could leak the token. */
 export function createTransport(options: TransportOptions): Transport {
   const server = serverAddress(options.server);
   const deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
@@ -76,7 +76,7 @@ export function createTransport(options: TransportOptions): Transport {
     return new ArcError('ServiceUnavailable', message, { cause: caught });
   };
 
-  const open = async (request: Outgoing, deadline: Deadline): Promise<Answer> => {
+  const open = async (request: Outgoing, deadline: Deadline): Promise<FetchResponse> => {
     const answer = await (options.fetch ?? defaultFetch)(`${server}${request.path}`, {
       method: request.method,
       headers: await headers(request),
@@ -86,18 +86,18 @@ export function createTransport(options: TransportOptions): Transport {
     });
     if (answer.ok) return answer;
     const body = await answer.text();
-    throw errorFromAnswer(answer.status, body, describe(request), answer.headers.get('retry-after'));
+    throw errorFromResponse(answer.status, body, describe(request), answer.headers.get('retry-after'));
   };
 
   return {
     deadlineMs,
     open,
     failure,
-    async send(request, signal, mostBytes) {
+    async send(request, signal, maxBytes) {
       const deadline = startDeadline(deadlineMs, describe(request), signal);
       try {
         const answer = await open(request, deadline);
-        const text = mostBytes === undefined ? answer.text() : boundedText(answer, request, mostBytes);
+        const text = maxBytes === undefined ? answer.text() : boundedText(answer, request, maxBytes);
         return parse(await text, request);
       } catch (caught) {
         throw failure(caught, request, deadline);
@@ -109,8 +109,7 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 /**
- * Checks the address of an API server and cuts its trailing slash; a path prefix stays. Throws BadRequest for anything
- * but an http(s) address without credentials in it.
+ * Returns the address of an API server without a trailing slash. Throws BadRequest unless it is an http(s) URL without credentials.
  */
 export function serverAddress(server: string): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
@@ -118,26 +117,29 @@ export function serverAddress(server: string): string {
     throw new ArcError('BadRequest', 'the address of the API server must be an http:// or https:// URL');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new ArcError('BadRequest', 'the address of the API server must not carry credentials; use a token');
+    throw new ArcError(
+      'BadRequest',
+      'the address of the API server must not contain credentials; use a token',
+    );
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Names a request in messages: method and path without the query. */
+/** Returns the method and path of a request, without the query, for messages. */
 export function describe(request: Outgoing): string {
   return `${request.method} ${request.path.split('?')[0]}`;
 }
 
-async function boundedText(answer: Answer, request: Outgoing, mostBytes: number): Promise<string> {
+async function boundedText(answer: FetchResponse, request: Outgoing, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of answer.body ?? []) {
     length += chunk.length;
-    // Leaving the loop ends the answer.
-    if (length > mostBytes)
+    // Leaving the loop closes the response.
+    if (length > maxBytes)
       throw new ArcError(
         'RequestEntityTooLarge',
-        `${describe(request)}: the answer has more than ${bytesText(mostBytes)}`,
+        `${describe(request)}: the response exceeds ${bytesText(maxBytes)}`,
       );
     chunks.push(chunk);
   }
@@ -148,13 +150,13 @@ function parse(text: string, request: Outgoing): unknown {
   try {
     return JSON.parse(text);
   } catch (caught) {
-    throw new ArcError('InternalError', `${describe(request)}: the server did not answer with JSON`, {
+    throw new ArcError('InternalError', `${describe(request)}: the server did not return JSON`, {
       cause: caught,
     });
   }
 }
 
-/** The global fetch says only "fetch failed"; the reason is in its cause. */
+/** Returns the reason of a network error. The global fetch throws "fetch failed" with the reason as its cause. */
 function networkReason(caught: unknown): string {
   const cause = caught instanceof Error && caught.cause instanceof Error ? caught.cause : caught;
   if (!(cause instanceof Error)) return String(cause);

@@ -49,7 +49,7 @@ async function filled(name: string): Promise<Store> {
 }
 
 describe('a backup of a store', () => {
-  it('has what was there at one revision, whatever is written meanwhile', async () => {
+  it('is a snapshot at one revision despite concurrent writes', async () => {
     const store = await filled('busy');
     const before = await stateOf(store);
     const chunks: Buffer[] = [];

@@ -1,6 +1,5 @@
 /**
- * A backup is lines of JSON: a header, one item each, and the SHA-256 of all lines before it, so that a file that was cut off or changed
- * is recognised.
+ * A backup is a file of JSON lines: a header, the items, and the SHA-256 of all previous lines, which detects truncation and changes.
  */
 export const backupFormat = 'arc-backup/1';
 
@@ -8,10 +7,10 @@ export interface BackupHeader {
   format: string;
   /** RFC 3339. */
   time: string;
-  /** The revision of the store that the backup is consistent at. */
+  /** The revision of the snapshot. */
   revision: number;
   prefix: string;
-  /** How many items follow. */
+  /** Number of items. */
   items: number;
 }
 
@@ -20,7 +19,7 @@ export function lineOf(value: unknown): string {
 }
 
 /**
- * How far a restored store goes on beyond the newest revision that is known of before. Of a store that was lost only the backup's is known: a
- * day at 11,000 writes a second lies between.
+ * How far a restored store advances beyond the newest known revision of the previous store, so that it exceeds every revision that a client
+ * has seen. If the store is lost, only the revision of the backup is known; this covers a day at 11,000 writes per second.
  */
 export const revisionsAhead = 1_000_000_000;

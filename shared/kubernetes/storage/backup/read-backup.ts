@@ -5,14 +5,14 @@ import { ArcError } from '#shared/base/errors';
 import type { StoredItem } from '../interface/store.ts';
 import { type BackupHeader, backupFormat } from './format.ts';
 
-/** A backup whose checksum was right, with its items in byte order of their keys. */
+/** A verified backup, with its items in byte order of their keys. */
 export interface Backup extends Omit<BackupHeader, 'items'> {
   items: StoredItem[];
 }
 
 /**
- * Reads a whole backup. Rejects with `Invalid` for a file that is not a backup, was cut off or changed. A restore writes nothing
- * before that is known, so all of it is held in memory: as much as the API server holds of it.
+ * Reads and verifies a backup. Rejects with `Invalid` for a file that is not a backup, is truncated or was changed. The backup is held in
+ * memory, because a restore must not begin before the checksum is verified.
  */
 export async function readBackup(content: AsyncIterable<Uint8Array>): Promise<Backup> {
   const lines = createInterface({ input: Readable.from(content), crlfDelay: Number.POSITIVE_INFINITY });
@@ -65,6 +65,6 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function invalid(why: string): ArcError {
-  return new ArcError('Invalid', `this is not a whole backup of ARC: ${why}`);
+function invalid(reason: string): ArcError {
+  return new ArcError('Invalid', `this is not a whole backup of ARC: ${reason}`);
 }

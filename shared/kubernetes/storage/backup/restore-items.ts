@@ -3,10 +3,10 @@ import { compareKeys } from '../interface/keys.ts';
 import type { Store, StoredItem } from '../interface/store.ts';
 import type { Backup } from './read-backup.ts';
 
-/** Writes in flight. */
+/** Concurrent writes. */
 const concurrency = 32;
 
-/** What a restore changed. */
+/** The number of items by what a restore did with them. */
 export interface Restored {
   written: number;
   deleted: number;
@@ -14,8 +14,8 @@ export interface Restored {
 }
 
 /**
- * Makes what is under the prefix of a backup equal to the backup: writes what is missing or different, deletes the rest. Safe to repeat
- * after an interruption. Nothing else may write meanwhile: rejects with `Conflict` if something does.
+ * Restores the prefix of a backup: writes missing and different items, deletes all others. Idempotent: repeat it after an interruption.
+ * Rejects with `Conflict` if another client writes concurrently.
  */
 export async function restoreItems(store: Store, { prefix, items }: Backup): Promise<Restored> {
   const present = (await store.list(prefix)).items;
@@ -41,8 +41,8 @@ export async function restoreItems(store: Store, { prefix, items }: Backup): Pro
   return result;
 }
 
-function byKey(one: StoredItem, other: StoredItem): number {
-  return compareKeys(one.key, other.key);
+function byKey(a: StoredItem, b: StoredItem): number {
+  return compareKeys(a.key, b.key);
 }
 
 function check(key: string, { ok }: { ok: boolean }): void {
@@ -55,8 +55,8 @@ function check(key: string, { ok }: { ok: boolean }): void {
 
 async function inParallel<T>(all: readonly T[], act: (each: T) => Promise<void>): Promise<void> {
   const rest = all.values();
-  const lane = async () => {
+  const worker = async () => {
     for (const each of rest) await act(each);
   };
-  await Promise.all(Array.from({ length: concurrency }, lane));
+  await Promise.all(Array.from({ length: concurrency }, worker));
 }

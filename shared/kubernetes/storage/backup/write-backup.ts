@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Store } from '../interface/store.ts';
 import { backupFormat, lineOf } from './format.ts';
 
-/** Items read at a time: few enough that other requests of this process go on between two pages. */
+/** Items per page; small enough not to block other requests of the process. */
 const pageItems = 500;
 
 /**
- * Yields the text of a backup: all items under `prefix` as they were at one revision. Rejects with `Expired` where the store forgets that
- * revision before everything is read: start again.
+ * Yields a backup: all items under `prefix` at one revision. Rejects with `Expired` if that revision is compacted before all items are
+ * read: start again.
  *
- * @param now when the backup is taken; for people, nothing is decided by it
+ * @param now the informational time in the header
  */
 export async function* writeBackup(
   store: Store,

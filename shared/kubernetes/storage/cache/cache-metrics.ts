@@ -1,15 +1,15 @@
 import type { Metrics } from '#shared/base/telemetry';
 import type { StoreEvent } from '../interface/store.ts';
 
-/** The metrics of a cache, under the names of kube-apiserver (storage/cacher/metrics/metrics.go). */
+/** The metrics of the watch cache, under the names of kube-apiserver (storage/cacher/metrics/metrics.go). */
 export interface CacheMetrics {
   loaded(): void;
   received(events: readonly StoreEvent[]): void;
-  /** A consistent read: how long it waited for memory to be fresh, and whether the store had to answer in the end. */
+  /** Records a consistent read: how long it waited for the cache, and whether the cache became fresh in time. */
   read(seconds: number, fresh: boolean): void;
 }
 
-/** `facts` are asked for at every exposition. */
+/** @param facts evaluated at every exposition */
 export function cacheMetrics(
   metrics: Metrics,
   facts: { revision: () => number; capacity: number },
@@ -17,7 +17,7 @@ export function cacheMetrics(
   const labels = ['group', 'resource'];
   const loads = metrics.counter({
     name: 'apiserver_watch_cache_initializations_total',
-    help: 'How often the watch cache was loaded from the store.',
+    help: 'Number of times the watch cache was loaded from the store.',
   });
   const received = metrics.counter({
     name: 'apiserver_watch_cache_events_received_total',
@@ -26,28 +26,31 @@ export function cacheMetrics(
   });
   const dispatched = metrics.counter({
     name: 'apiserver_watch_cache_events_dispatched_total',
-    help: 'Events that the watch cache handed on to those who watch.',
+    help: 'Events that the watch cache dispatched to watches.',
     labels,
   });
   const waits = metrics.histogram({
     name: 'apiserver_watch_cache_read_wait_seconds',
-    help: 'How long reads waited for the watch cache to be fresh.',
+    help: 'Time that reads waited for the watch cache to become fresh.',
     buckets: [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3],
   });
   const reads = metrics.counter({
     name: 'apiserver_watch_cache_consistent_read_total',
-    help: 'Consistent reads: from the watch cache, or from the store where the cache was late (fallback).',
+    help: 'Consistent reads: served from the watch cache, or from the store if the cache was stale (fallback).',
     labels: ['success', 'fallback'],
   });
   metrics.gauge(
     {
       name: 'apiserver_watch_cache_resource_version',
-      help: 'The revision that the watch cache has come to.',
+      help: 'The revision of the watch cache.',
     },
     facts.revision,
   );
   metrics
-    .gauge({ name: 'apiserver_watch_cache_capacity', help: 'Most events of the past that are kept.' })
+    .gauge({
+      name: 'apiserver_watch_cache_capacity',
+      help: 'Maximum number of events in the history of the watch cache.',
+    })
     .set(facts.capacity);
   return {
     loaded: () => loads.inc(),

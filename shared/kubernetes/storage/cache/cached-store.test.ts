@@ -22,7 +22,7 @@ describe('the cached store', () => {
     await store.close();
   });
 
-  it('answers from memory without asking where any state will do', async () => {
+  it('serves reads of any state from memory without a request', async () => {
     const etcd = new FakeEtcd();
     const revision = etcd.putTogether({ '/a': '1' });
     const store = await openCached(etcd);
@@ -33,7 +33,7 @@ describe('the cached store', () => {
     await store.close();
   });
 
-  it('asks once for all reads of single keys at the same time, and never answers what is older than the read', async () => {
+  it('coalesces concurrent reads of single keys, and never returns a stale state', async () => {
     const etcd = new FakeEtcd();
     etcd.putTogether({ '/a': '1', '/b': '1', '/c': '1' });
     const store = await openCached(etcd);

@@ -4,7 +4,7 @@ import { createMetrics, type Metrics } from '#shared/base/telemetry';
 import {
   type ListOptions,
   type ReadOptions,
-  retryWaits,
+  retryBackoff,
   type Store,
   type StoredItem,
   type StoredList,
@@ -12,29 +12,29 @@ import {
   type WatchOptions,
   type WriteResult,
 } from '../interface/store.ts';
-import { closedWhileWatched } from '../memory/watchers.ts';
+import { closedDuringWatch } from '../memory/watchers.ts';
 import { type CacheMetrics, cacheMetrics } from './cache-metrics.ts';
-import { Freshness, SharedQuestion } from './freshness.ts';
+import { Freshness, SharedCall } from './freshness.ts';
 import { WatchCache, type WatchCacheOptions } from './watch-cache.ts';
 
 export interface CacheOptions {
-  /** What is kept in memory; everything else passes through. */
+  /** The cached key prefix. Other keys pass through. */
   prefix: string;
-  /** How many events are kept for past revisions and for watches that resume (default 20,000). */
+  /** Number of events kept for past revisions and resumed watches (default 20,000). */
   historyLimit?: number;
-  /** How many bytes of replaced values are kept with them (default 64 MiB). */
+  /** Size limit of their replaced values in bytes (default 64 MiB). */
   historyBytes?: number;
-  /** ms after which a watch that waits hears how far the store has come (default 1,000). */
+  /** Interval of progress notifications to waiting watches in milliseconds (default 1,000). */
   progressInterval?: number;
   metrics?: Metrics;
-  /** Called with the reason each time the cache has to be reloaded; by default a process warning. */
+  /** Called with the reason when the cache is reloaded. Default: a process warning. */
   onReload?: (error: ArcError) => void;
 }
 
 /**
- * Keeps what is under `prefix` in memory, by one list and one watch of `store`, and serves lists and watches from there.
- * A list is as fresh as one of the store: it asks the store for its revision and waits until the watch has come to it
- * (KEP-2340). Writes, and reads of single objects that have to be fresh, go to the store. Owns `store`.
+ * Returns a store with a watch cache of `prefix`, filled by one list and watch of `store`, that serves lists and watches. Lists are
+ * consistent: they read the revision of the store and wait until the cache has reached it (KEP-2340). Writes, and consistent reads of
+ * single objects, go to `store`, which the returned store owns.
  */
 export function cacheStore(store: Store, options: CacheOptions): Store {
   return new CachedStore(store, options);
@@ -46,8 +46,8 @@ class CachedStore implements Store {
   readonly #cacheOptions: WatchCacheOptions;
   readonly #metrics: CacheMetrics;
   readonly #freshness: Freshness;
-  /** How far the store has come. A read of one key from the store tells it as well. */
-  readonly #newest: SharedQuestion<{ revision: number }>;
+  /** The newest revision of the store. A read of a single key also returns it. */
+  readonly #newest: SharedCall<{ revision: number }>;
   readonly #closed = new AbortController();
   readonly #following: Promise<void>;
   #cache: WatchCache | undefined;
@@ -58,7 +58,7 @@ class CachedStore implements Store {
     this.#prefix = options.prefix;
     this.#cacheOptions = { history: { events: historyLimit, bytes: historyBytes }, progressInterval };
     this.#freshness = new Freshness(() => store.requestProgress());
-    this.#newest = new SharedQuestion(async () => ({ revision: await store.revision() }));
+    this.#newest = new SharedCall(async () => ({ revision: await store.revision() }));
     const facts = { revision: () => this.#cache?.newest ?? 0, capacity: historyLimit };
     this.#metrics = cacheMetrics(options.metrics ?? createMetrics(), facts);
     this.#following = this.#follow(options.onReload ?? warn);
@@ -74,10 +74,10 @@ class CachedStore implements Store {
   ): Promise<{ item: StoredItem | undefined; revision: number }> {
     const cache = this.#cacheOf(key);
     if (!cache || options.signal?.aborted) return this.#store.get(key, options);
-    // A read by itself asks the store for its key. Reads at the same time ask together how far the store has come: most are in memory.
+    // A single read goes to the store. Concurrent reads share one read of the revision and are then served from the cache.
     if (options.atLeast === undefined && !this.#newest.isRunning)
       return this.#newest.run(this.#store.get(key, options));
-    const wanted = options.atLeast ?? (await this.#newest.answer()).revision;
+    const wanted = options.atLeast ?? (await this.#newest.result()).revision;
     if (!this.#isAt(wanted)) return this.#store.get(key, options);
     // The cache may have been reloaded meanwhile.
     return this.#cache?.read(key) ?? this.#store.get(key, options);
@@ -87,7 +87,7 @@ class CachedStore implements Store {
     const { revision, signal } = options;
     const cache = this.#cacheOf(prefix);
     if (!cache || signal?.aborted) return this.#store.list(prefix, options);
-    if (options.finding) await cache.indexing(options.finding.by);
+    if (options.lookup) await cache.whenIndexed(options.lookup.indexer);
     const served = revision ? cache.covers(revision) : await this.#isFresh(options);
     // The cache may have been reloaded meanwhile.
     return served && this.#cache ? this.#cache.list(prefix, options) : this.#store.list(prefix, options);
@@ -105,7 +105,7 @@ class CachedStore implements Store {
     return this.#store.delete(key, expected);
   }
 
-  /** Events from before the cache begins come from the store, until the cache can take over. */
+  /** Watches the store for events before the floor of the cache, then switches to the cache. */
   async *watch(prefix: string, { after, signal }: WatchOptions): AsyncGenerator<WatchBatch, void, undefined> {
     let position = after;
     let cache = this.#cacheOf(prefix);
@@ -116,7 +116,7 @@ class CachedStore implements Store {
         cache = this.#cacheOf(prefix);
         if (!cache) continue;
         if (position >= cache.floor) break;
-        // The next progress report is of a later revision: there is no need to wait for events that may not come.
+        // Progress moves the position without waiting for the next event.
         this.#store.requestProgress();
       }
     }
@@ -124,12 +124,12 @@ class CachedStore implements Store {
   }
 
   requestProgress(): void {
-    this.#cache?.watchers.remind();
+    this.#cache?.watchers.reportProgress();
     this.#store.requestProgress();
   }
 
   revision(): Promise<number> {
-    return this.#newest.answer().then(({ revision }) => revision);
+    return this.#newest.result().then(({ revision }) => revision);
   }
 
   async compact(revision: number): Promise<void> {
@@ -141,17 +141,17 @@ class CachedStore implements Store {
     this.#closed.abort();
     await this.#store.close();
     await this.#following;
-    this.#cache?.watchers.close(closedWhileWatched());
+    this.#cache?.watchers.close(closedDuringWatch());
     this.#cache = undefined;
   }
 
-  /** Undefined for a key or prefix outside the cache, and until the cache is loaded. */
+  /** Returns the cache of a key or prefix; undefined outside the cached prefix and until the cache is loaded. */
   #cacheOf(key: string): WatchCache | undefined {
     return key.startsWith(this.#prefix) ? this.#cache : undefined;
   }
 
   async #isFresh({ atLeast, signal }: ReadOptions): Promise<boolean> {
-    const wanted = atLeast ?? (await this.#newest.answer()).revision;
+    const wanted = atLeast ?? (await this.#newest.result()).revision;
     if (this.#isAt(wanted)) return true;
     const began = performance.now();
     const arrived = (await this.#freshness.wait(wanted, signal)) && this.#isAt(wanted);
@@ -163,17 +163,17 @@ class CachedStore implements Store {
     return this.#cache !== undefined && this.#cache.newest >= revision;
   }
 
-  /** Loads and follows for as long as the store is open; a watch that cannot go on means to load again. */
+  /** Keeps the cache up to date until the store is closed. Relists when the watch fails. */
   async #follow(report: (error: ArcError) => void): Promise<void> {
     const { signal } = this.#closed;
-    const backoff = createBackoff(retryWaits);
+    const backoff = createBackoff(retryBackoff);
     while (!signal.aborted) {
       try {
         const list = await this.#store.list(this.#prefix, { signal });
         this.#load(list);
         backoff.reset();
         for await (const batch of this.#store.watch(this.#prefix, { after: list.revision, signal }))
-          this.#take(batch);
+          this.#apply(batch);
       } catch (caught) {
         if (!signal.aborted) report(ArcError.from(caught));
       }
@@ -181,22 +181,22 @@ class CachedStore implements Store {
     }
   }
 
-  /** The watchers of the former cache have missed events: they have to list again. */
+  /** Replaces the cache. Watches of the previous cache have missed events and must relist. */
   #load(list: StoredList): void {
-    const former = this.#cache;
-    this.#cache = new WatchCache(list, this.#cacheOptions, former);
-    former?.watchers.close(
-      new ArcError('Expired', 'events were missed while the store was away; list again'),
+    const previous = this.#cache;
+    this.#cache = new WatchCache(list, this.#cacheOptions, previous);
+    previous?.watchers.close(
+      new ArcError('Expired', 'events were missed while the store was unavailable; list again'),
     );
     this.#metrics.loaded();
-    this.#freshness.arrived(this.#cache.newest);
+    this.#freshness.advance(this.#cache.newest);
   }
 
-  #take(batch: WatchBatch): void {
+  #apply(batch: WatchBatch): void {
     if (!this.#cache) return;
-    this.#cache.take(batch);
+    this.#cache.apply(batch);
     this.#metrics.received(batch.events);
-    this.#freshness.arrived(this.#cache.newest);
+    this.#freshness.advance(this.#cache.newest);
   }
 }
 

@@ -3,23 +3,23 @@ interface Waiter {
   resolve: (arrived: boolean) => void;
 }
 
-/** How long, in ms, a read waits until the cache has the revision it needs: as long as in kube-apiserver. */
+/** Milliseconds for which a read waits until the cache reaches a revision, as in kube-apiserver. */
 const freshnessTimeoutMs = 3000;
-/** Between requests for progress while a read waits, in ms. */
-const askEvery = 100;
+/** Interval of progress requests while reads wait, in milliseconds. */
+const progressRequestInterval = 100;
 
-/** Those who wait until a follower of the store has the events up to a revision. */
+/** Waits until a watch of the store has delivered all events up to a revision. */
 export class Freshness {
-  readonly #askForProgress: () => void;
+  readonly #requestProgress: () => void;
   readonly #waiters = new Set<Waiter>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `askForProgress`: where nothing happens under the watched prefix, only the answer to this shows that. */
-  constructor(askForProgress: () => void) {
-    this.#askForProgress = askForProgress;
+  /** @param requestProgress advances the watch when no event occurs under its prefix */
+  constructor(requestProgress: () => void) {
+    this.#requestProgress = requestProgress;
   }
 
-  /** Resolves with false if it takes more than 3 s or `signal` is aborted. */
+  /** Resolves with false after 3 s or when `signal` is aborted. */
   wait(revision: number, signal: AbortSignal | undefined): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter = { revision, resolve };
@@ -27,8 +27,8 @@ export class Freshness {
     const timer = setTimeout(giveUp, freshnessTimeoutMs);
     signal?.addEventListener('abort', giveUp);
     this.#waiters.add(waiter);
-    this.#timer ??= setInterval(this.#askForProgress, askEvery);
-    this.#askForProgress();
+    this.#timer ??= setInterval(this.#requestProgress, progressRequestInterval);
+    this.#requestProgress();
     return promise.finally(() => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', giveUp);
@@ -39,42 +39,42 @@ export class Freshness {
     });
   }
 
-  /** The follower has everything up to `revision`. */
-  arrived(revision: number): void {
+  /** Reports that the watch has reached `revision`. */
+  advance(revision: number): void {
     for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.resolve(true);
   }
 }
 
-/** A question of which callers at the same time share one answer. */
-export class SharedQuestion<T> {
-  readonly #ask: () => Promise<T>;
+/** A call whose result concurrent callers share. */
+export class SharedCall<T> {
+  readonly #call: () => Promise<T>;
   #running: Promise<T> | undefined;
   #next: Promise<T> | undefined;
 
-  constructor(ask: () => Promise<T>) {
-    this.#ask = ask;
+  constructor(call: () => Promise<T>) {
+    this.#call = call;
   }
 
-  /** True while an answer is awaited. */
+  /** True while a call is in flight. */
   get isRunning(): boolean {
     return this.#running !== undefined;
   }
 
-  /** The answer to a question that is asked after this call: what is under way may have been answered before it. */
-  answer(): Promise<T> {
-    const start = () => this.run(this.#ask());
+  /** Returns the result of a call that starts after this invocation: the result of a call in flight may be older. */
+  result(): Promise<T> {
+    const start = () => this.run(this.#call());
     if (!this.#running) return start();
     this.#next ??= this.#running.then(start, start);
     return this.#next;
   }
 
-  /** Has those who ask meanwhile wait until `running` is over, and then share one question. */
+  /** Runs a call; callers that arrive in the meantime wait for it and then share the next call. */
   run<R extends T>(running: Promise<R>): Promise<R> {
     this.#next = undefined;
-    const one = running.finally(() => {
-      if (this.#running === one) this.#running = undefined;
+    const current = running.finally(() => {
+      if (this.#running === current) this.#running = undefined;
     });
-    this.#running = one;
-    return one;
+    this.#running = current;
+    return current;
   }
 }

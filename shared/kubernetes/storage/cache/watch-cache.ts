@@ -1,6 +1,6 @@
 import { ArcError } from '#shared/base/errors';
 import type {
-  IndexedBy,
+  ItemIndexer,
   ListOptions,
   StoredItem,
   StoredList,
@@ -13,19 +13,19 @@ import { Watchers } from '../memory/watchers.ts';
 
 export interface WatchCacheOptions {
   history: HistoryLimits;
-  /** ms; see Watchers. */
+  /** Milliseconds; see Watchers. */
   progressInterval: number;
 }
 
-/** What one list of the store and the watch after it have shown: the state, the events since then, and the watchers of both. */
+/** The state and history of a prefix since a list of the store, and the watches of it. */
 export class WatchCache {
   readonly watchers: Watchers;
   readonly #items: Items;
   readonly #history: History;
 
-  /** `known` lends its items where they are the same, with all that others may have attached to them. */
+  /** @param known the previous cache, whose unchanged items are reused, because other caches are keyed by them */
   constructor({ items, revision }: StoredList, options: WatchCacheOptions, known?: WatchCache) {
-    this.#items = new Items(items.map((item) => known?.sameAs(item) ?? item));
+    this.#items = new Items(items.map((item) => known?.identical(item) ?? item));
     this.#history = new History(options.history, { floor: revision, newest: revision });
     this.watchers = new Watchers(this.#history, options.progressInterval);
   }
@@ -34,7 +34,7 @@ export class WatchCache {
     return this.#history.newest;
   }
 
-  /** True if lists at this past revision, and watches after it, can be served. */
+  /** Tells whether lists at a revision, and watches after it, can be served. */
   covers(revision: number): boolean {
     return revision >= this.#history.floor && revision <= this.#history.newest;
   }
@@ -43,7 +43,7 @@ export class WatchCache {
     return this.#history.floor;
   }
 
-  sameAs(item: StoredItem): StoredItem | undefined {
+  identical(item: StoredItem): StoredItem | undefined {
     const known = this.#items.get(item.key);
     return known?.revision === item.revision ? known : undefined;
   }
@@ -53,24 +53,24 @@ export class WatchCache {
   }
 
   /** See Items. */
-  indexing(by: IndexedBy): Promise<unknown> | undefined {
-    return this.#items.indexing(by);
+  whenIndexed(indexer: ItemIndexer): Promise<unknown> | undefined {
+    return this.#items.whenIndexed(indexer);
   }
 
-  /** The list now, or at a past revision that it covers. */
-  list(prefix: string, { start = '', limit, revision, finding }: ListOptions): StoredList {
+  /** Returns the list at the newest or a covered past revision. */
+  list(prefix: string, { start = '', limit, revision, lookup }: ListOptions): StoredList {
     const range = { prefix, start, limit: limit || undefined };
     const at = revision || this.newest;
-    if (at === this.newest && finding) return { ...this.#items.found(finding, range), revision: at };
+    if (at === this.newest && lookup) return { ...this.#items.lookUp(lookup, range), revision: at };
     if (at === this.newest) return { ...this.#items.page(range), revision: at };
     return { ...this.#items.page(range, this.#history.overlayAt(at, prefix)), revision: at };
   }
 
-  /** Throws InternalError if an event replaces something else than what is here: then something was missed. */
-  take({ events, revision }: WatchBatch): void {
-    const taken = events.map((event) => this.#apply(event));
-    this.#history.append(taken, revision);
-    this.watchers.publish(taken);
+  /** Applies events. Throws InternalError if the previous state of an event differs from the cached state, because events were missed. */
+  apply({ events, revision }: WatchBatch): void {
+    const applied = events.map((event) => this.#apply(event));
+    this.#history.append(applied, revision);
+    this.watchers.publish(applied);
   }
 
   forget(revision: number): void {
@@ -80,13 +80,13 @@ export class WatchCache {
   #apply(event: StoreEvent): StoreEvent {
     const previous = this.#items.get(event.key);
     if (previous?.revision !== event.previous?.revision) {
-      const message = `the event of revision ${event.revision} at ${event.key} does not follow what is in memory`;
+      const message = `the event of revision ${event.revision} at ${event.key} does not follow the cached state`;
       throw new ArcError('InternalError', message);
     }
-    // The item that is here already, so that its value is in memory once.
-    const taken =
+    // Reuses the cached item, so that its value is in memory once.
+    const shared =
       event.type === 'put' ? { ...event, previous } : { ...event, previous: previous ?? event.previous };
-    this.#items.apply(taken);
-    return taken;
+    this.#items.apply(shared);
+    return shared;
   }
 }

@@ -28,7 +28,7 @@ describe('checkIndex', () => {
       'an item that is not there',
       [],
       [put('/a', 6)],
-      /\/a is not there, but its last event is the put of revision 6/,
+      /\/a is missing, but its last event is the put of revision 6/,
     ],
     [
       'an item that was deleted',

@@ -2,8 +2,8 @@ import { StoreDamaged } from './damage.ts';
 import type { Loaded } from './disk.ts';
 
 /**
- * Throws StoreDamaged unless each revision has one key, each key one state, and the history, which has no gaps, ends in that state. Two processes
- * that write to one folder break this, and so does a part of the data that is of another time than the rest.
+ * Throws StoreDamaged unless each revision belongs to one key, the history has no gaps, and its last events match the items. Concurrent
+ * writers to a folder, or a partially restored file, violate this.
  */
 export function checkIndex({ revision: newest, items, history }: Loaded): void {
   const first = history[0]?.revision ?? newest + 1;
@@ -26,7 +26,7 @@ export function checkIndex({ revision: newest, items, history }: Loaded): void {
   for (const { type, key, revision } of last.values()) {
     const found = revisionOf.get(key);
     if (found === (type === 'put' ? revision : undefined)) continue;
-    const state = found === undefined ? 'is not there' : `has revision ${found}`;
+    const state = found === undefined ? 'is missing' : `has revision ${found}`;
     throw new StoreDamaged(
       `the item ${key} ${state}, but its last event is the ${type} of revision ${revision}`,
     );

@@ -12,7 +12,7 @@ const write = (key: string, value: Uint8Array | undefined, expected: number): Wr
 });
 
 describe('decide', () => {
-  it('numbers the writes that succeed and answers the others with the current item', () => {
+  it('assigns revisions to successful writes and returns the current item of conflicts', () => {
     const writes = [write('/b', two, 0), write('/a', two, 4), write('/a', two, 5)];
     expect(decide(writes, lookup, 9)).toEqual({
       results: [
@@ -27,7 +27,7 @@ describe('decide', () => {
     });
   });
 
-  it('lets a write see the ones before it in its batch', () => {
+  it('lets a write see earlier writes of its batch', () => {
     const writes = [
       write('/a', undefined, 5),
       write('/a', two, 5),

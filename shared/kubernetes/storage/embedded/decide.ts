@@ -1,6 +1,6 @@
 import type { StoredItem, StoreEvent, WriteResult } from '../interface/store.ts';
 
-/** A conditional write: `expected` is the revision the key must have (0: absent); no value means delete. */
+/** A conditional write. `expected` is the required revision of the key (0: absent); without a value, a delete. */
 export interface Write {
   key: string;
   value: Uint8Array | undefined;
@@ -13,9 +13,8 @@ export interface Decision {
 }
 
 /**
- * What a batch of writes does, one after the other, to a store that stands at `revision` and holds what `lookup`
- * answers: a result for each write and an event, with the next revision, for each that took place. Pure, so that
- * nothing is visible before the events are on disk.
+ * Evaluates a batch of writes in order against the state that `lookup` returns at `revision`. Returns a result per write, and an event with
+ * the next revision per successful write. Pure, so that nothing is visible before the events are on disk.
  */
 export function decide(
   writes: readonly Write[],
@@ -47,7 +46,7 @@ function eventOf(write: Write, current: StoredItem | undefined, revision: number
   return current && { type: 'delete', key, revision, previous: current };
 }
 
-/** The item that a put makes. */
+/** Returns the item written by a put. */
 export function itemOf({ key, value, revision }: StoredItem): StoredItem {
   return { key, value, revision };
 }

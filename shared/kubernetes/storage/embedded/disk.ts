@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { PutOptions, RootDatabase } from 'lmdb';
 import { ArcError } from '#shared/base/errors';
 import type { StoredItem, StoreEvent } from '../interface/store.ts';
@@ -16,49 +16,48 @@ import {
 } from './record.ts';
 import type { Sentinel } from './sentinel.ts';
 
-/** The state that a store finds when it opens. */
+/** The state loaded on open. */
 export interface Loaded {
   revision: number;
   /** In byte order of their keys. */
   items: StoredItem[];
-  /** In revision order, without a gap, up to `revision`. */
+  /** In revision order, without gaps, up to `revision`. */
   history: EventRecord[];
 }
 
-/** The writes of one transaction. */
+/** The content of a transaction. */
 export interface Commit {
   events: readonly StoreEvent[];
   /** History records before this revision are removed. */
   firstKept: number;
 }
 
-/** Where the embedded store keeps its data; a commit that resolved is on disk, one that rejected may or may not be. */
+/** The persistence of the embedded store. A resolved commit is on disk; a rejected one may or may not be. */
 export interface Disk {
   load(): Loaded;
   commit(commit: Commit): Promise<void>;
-  /** A copy of what was written at a revision: of an item, or of what an event of the history wrote or replaced. */
+  /** Returns a copy of the value written at a revision that an item or the history references. */
   valueAt(revision: number, key: string): Uint8Array;
   /** The newest revision on disk. */
   revision(): number;
   close(): Promise<void>;
 }
 
-/** Its types leave out that `put` takes options. */
+/** Adds the options of `put`, which the types of lmdb lack. */
 export type Database = RootDatabase<Buffer, Buffer> & {
   put(key: Buffer, value: Buffer, options: PutOptions): Promise<boolean>;
 };
 
 /**
- * Addresses set aside for the file, no memory. Where lmdb has to find more as the file grows, it maps the file anew and keeps the maps that
- * it had, and the pages of each count as memory of this process: twice the file and more. A file that grows beyond this is mapped anew, too.
+ * Reserved address space, not memory. If the file outgrows its map, LMDB creates a new map and keeps the old ones, and the pages of each
+ * count as memory of the process: more than twice the size of the file.
  */
 const mapSize = 8 * 1024 ** 3;
 
 /**
- * Opens lmdb in `folder`. Without overlapping sync a commit is flushed before its promise resolves. Without event turn
- * batching, which batch() does not need, a commit that fails leaves no rejected promise that nobody can catch. One
- * keyspace instead of named databases, because a batch is one transaction only within one database. lmdb is a native addon
- * that no bundle carries, so it is loaded here, for those who use it.
+ * Opens LMDB in `folder`. Without overlapping sync, a commit is flushed before its promise resolves. Without event turn batching, which
+ * batch() does not need, a failed commit leaves no unhandled rejection. Uses one keyspace instead of named databases, because a batch is
+ * a transaction only within one database. Loads lmdb lazily, because it is a native addon that bundles do not contain.
  */
 export async function openDatabase(folder: string): Promise<Database> {
   const { open } = await import('lmdb').catch((caught: unknown) => {
@@ -72,7 +71,7 @@ export async function openDatabase(folder: string): Promise<Database> {
   return open<Buffer, Buffer>({ ...file, ...encodings, ...commits }) as Database;
 }
 
-/** The Disk over an lmdb database that this process owns, of the store with the sentinel's identity. */
+/** Returns a Disk for a database that this process owns. @param sentinel of the same store */
 export function createDisk(database: Database, sentinel: Sentinel): Disk {
   let oldest: number | undefined;
 
@@ -102,7 +101,7 @@ export function createDisk(database: Database, sentinel: Sentinel): Disk {
 
   function itemAt(written: number, key: string): StoredItem | undefined {
     const found = database.get(revisionKeyOf(area.values, written));
-    const item = found && decodeValue(written, found); // a copy: nothing handed out may alias memory that lmdb maps
+    const item = found && decodeValue(written, found); // a copy, which must not alias memory mapped by LMDB
     return item?.key === key ? item : undefined;
   }
 
@@ -115,7 +114,7 @@ export function createDisk(database: Database, sentinel: Sentinel): Disk {
   async function commit({ events, firstKept }: Commit): Promise<void> {
     const from = oldest ?? events[0]?.revision ?? firstKept;
     const written = database.batch(() => {
-      for (let gone = from; gone < firstKept; gone += 1) forget(database, gone);
+      for (let gone = from; gone < firstKept; gone += 1) removeEvent(database, gone);
       for (const event of events) putEvent(database, event);
       const newest = events.at(-1);
       if (newest) void database.put(revisionKey, encodeText(String(newest.revision)));
@@ -137,7 +136,7 @@ export function createDisk(database: Database, sentinel: Sentinel): Disk {
   return { load, commit, valueAt, revision, close };
 }
 
-/** The promise of the batch speaks for its single writes. */
+/** Ignores the promises of single writes, because the promise of the batch reports failures. */
 function putEvent(database: Database, event: StoreEvent): void {
   void database.put(revisionKeyOf(area.history, event.revision), encodeRecord(recordOf(event)));
   const key = Buffer.concat([Buffer.of(area.items), Buffer.from(event.key)]);
@@ -145,15 +144,15 @@ function putEvent(database: Database, event: StoreEvent): void {
     void database.remove(key);
     return;
   }
-  // The greatest key there is, so that pages are filled one after the other, where a split leaves two halves. Its promise is its own.
+  // Appends the greatest key, which fills pages sequentially instead of splitting them. Its promise is not covered by the batch.
   database
     .put(revisionKeyOf(area.values, event.revision), encodeValue(event), { append: true })
     .catch(() => undefined);
   void database.put(key, encodeRevision(event.revision));
 }
 
-/** Nobody can ask any more for what the event replaced. What it wrote is an item, or what a later one replaced. */
-function forget(database: Database, revision: number): void {
+/** Removes an event and the value that it replaced. The value that it wrote belongs to an item or a later event. */
+function removeEvent(database: Database, revision: number): void {
   const key = revisionKeyOf(area.history, revision);
   const stored = database.get(key);
   const previous = stored ? decodeRecord(revision, stored).previous : 0;
@@ -162,16 +161,16 @@ function forget(database: Database, revision: number): void {
 }
 
 /**
- * lmdb's error of a failed commit carries the cause as a promise, which rejects in the same turn or never; left alone
- * it would end the process as an unhandled rejection.
+ * Returns the cause of a failed commit. lmdb attaches it to the error as a promise, which rejects in the same turn of the event loop or never,
+ * and would otherwise end the process as an unhandled rejection.
  */
 async function causeOf(reason: unknown): Promise<unknown> {
   if (!(reason instanceof Error) || !('commitError' in reason)) return reason;
   const cause = Promise.resolve(reason.commitError).catch((caught: unknown) => caught);
-  return (await Promise.race([cause, nextTurn(undefined)])) ?? reason;
+  return (await Promise.race([cause, yieldToEventLoop(undefined)])) ?? reason;
 }
 
-/** Throws ArcError `InternalError` unless the data has this version's format, or is none yet. */
+/** Throws ArcError `InternalError` for data in another format. */
 function checkFormat(database: Database): void {
   const found = readText(database, formatKey, 'the format') ?? format;
   if (found === format) return;
@@ -179,7 +178,7 @@ function checkFormat(database: Database): void {
   throw new ArcError('InternalError', message);
 }
 
-/** Names the store that wrote the data; undefined: nothing was written yet, or by an earlier version. Throws StoreDamaged. */
+/** Returns the ID of the store; undefined if nothing was written, or by an earlier version. Throws StoreDamaged. */
 export function readIdentity(database: Database): string | undefined {
   return readText(database, idKey, 'the identity');
 }
@@ -191,7 +190,7 @@ function readText(database: Database, key: Buffer, what: string): string | undef
   return text;
 }
 
-/** What one folder of the keyspace has. */
+/** Returns the entries of an area of the keyspace. */
 export function entries(database: Database, of: number) {
   return database.getRange({ start: Buffer.of(of), end: Buffer.of(of + 1) });
 }

@@ -2,19 +2,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { ArcError } from '#shared/base/errors';
 import { metaKey } from './layout.ts';
-import { deepest } from './lmdb-file/check-pages.ts';
+import { maxDepth } from './lmdb-file/check-pages.ts';
 import { PageError } from './lmdb-file/page.ts';
 import type { PageFile } from './lmdb-file/page-file.ts';
 
-/** Under it earlier versions, which do not know the lock, wrote which process had the folder. */
+/** The key in which earlier versions, which do not use the lock, stored the owner process of the folder. */
 export const ownerKey = metaKey('owner');
 
-/** Reads of a file that its owner writes meanwhile may fail. */
+/** Reads may fail while the owner writes to the file. */
 const attempts = 5;
 
 /**
- * Throws ArcError `Conflict` if the value of `ownerKey` names a process that still runs. A process of another pid namespace cannot be seen:
- * whoever runs an earlier version in a container has to end it.
+ * Throws ArcError `Conflict` if the process in the value of `ownerKey` is running. Does not detect processes in other PID namespaces: an
+ * earlier version in a container must be stopped by its user.
  */
 export function refuseRunningOwner(stored: Buffer | undefined): void {
   const [, pid, started, at] =
@@ -24,7 +24,7 @@ export function refuseRunningOwner(stored: Buffer | undefined): void {
   throw new ArcError('Conflict', message);
 }
 
-/** Returns the value of `ownerKey` without LMDB, which might die of a damaged file; undefined: there is none, or it cannot be read. */
+/** Returns the value of `ownerKey` without LMDB, which may crash on a damaged file; undefined if it is missing or unreadable. */
 export function readEarlierOwner(file: PageFile): Buffer | undefined {
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     try {
@@ -39,7 +39,7 @@ export function readEarlierOwner(file: PageFile): Buffer | undefined {
 function search(file: PageFile): Buffer | undefined {
   const { main, transaction } = file.newest();
   let next = main.root;
-  for (let depth = 1; next !== undefined && depth <= deepest; depth += 1) {
+  for (let depth = 1; next !== undefined && depth <= maxDepth; depth += 1) {
     const page = file.page(next, transaction);
     if (page.kind === 'leaf') {
       const value = page.entries.find(({ key }) => key.equals(ownerKey))?.value;
@@ -52,15 +52,15 @@ function search(file: PageFile): Buffer | undefined {
 
 interface Owner {
   pid: number;
-  /** When the process started, in clock ticks since boot; undefined where /proc does not tell. */
+  /** Start time of the process in clock ticks since boot; undefined without /proc. */
   started: string | undefined;
-  /** When this was written (ms since 1970). */
+  /** Unix time of the entry in milliseconds. */
   at: number;
 }
 
-/** False once the process has ended; where that is not known, true. */
+/** Tells whether the process is running; true if unknown. */
 function isRunning({ pid, started, at }: Owner): boolean {
-  // Ten seconds of grace, for a clock that was set while the machine ran.
+  // Ten seconds of tolerance for clock adjustments.
   if (at < Date.now() - uptime() * 1000 - 10_000) return false;
   if (!existsSync('/proc/self/stat')) return answersSignals(pid);
   const stat = procStat(pid);
@@ -68,10 +68,10 @@ function isRunning({ pid, started, at }: Owner): boolean {
   return started === undefined || started === stat.started;
 }
 
-/** State and start time of a process by proc_pid_stat(5); undefined if there is none. */
+/** Returns state and start time of a process, proc_pid_stat(5); undefined if it does not exist. */
 function procStat(pid: number): { state: string | undefined; started: string | undefined } | undefined {
   try {
-    // The second field is the command in parentheses and may hold spaces and parentheses itself.
+    // The second field is the command in parentheses, which may contain spaces and parentheses.
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return { state: fields[0], started: fields[19] };
@@ -85,7 +85,7 @@ function answersSignals(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (caught) {
-    // EPERM: it runs, as another user.
+    // EPERM: the process runs as another user.
     return !(caught instanceof Error && 'code' in caught && caught.code === 'ESRCH');
   }
 }

@@ -41,7 +41,7 @@ function setUp() {
 }
 
 describe('EmbeddedStore', () => {
-  it('shows nothing of a write that did not reach the disk, and takes the next one', async () => {
+  it('does not expose a failed write, and accepts the next write', async () => {
     const { disk, store } = setUp();
     disk.next = 'fail';
     const failed = store.create('/a', value);
@@ -51,7 +51,7 @@ describe('EmbeddedStore', () => {
     expect(await store.create('/a', value)).toEqual({ ok: true, revision: 2 });
   });
 
-  it('takes no more writes when the disk holds one that was reported as failed', async () => {
+  it('rejects further writes if a write reported as failed is on disk', async () => {
     const { disk, store } = setUp();
     disk.next = 'fail after writing';
     await expect(store.create('/a', value)).rejects.toMatchObject({ code: 'ServiceUnavailable' });

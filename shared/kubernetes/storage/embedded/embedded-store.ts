@@ -12,7 +12,7 @@ import type {
 } from '../interface/store.ts';
 import type { History } from '../memory/history.ts';
 import type { Items } from '../memory/items.ts';
-import { closedWhileWatched, Watchers } from '../memory/watchers.ts';
+import { closedDuringWatch, Watchers } from '../memory/watchers.ts';
 import { decide, type Write } from './decide.ts';
 import type { Disk } from './disk.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -21,16 +21,15 @@ export interface EmbeddedParts {
   disk: Disk;
   items: Items;
   history: History;
-  /** Gives up the claim on the folder. */
+  /** Releases the lock on the folder. */
   release: () => void;
-  /** ms; see Watchers. */
+  /** Milliseconds; see Watchers. */
   progressInterval: number;
 }
 
 /**
- * The store of one process: the current state and the history in memory, where reads and watches find them, and on
- * disk. A write becomes visible and is acknowledged once its transaction is flushed: no reader can see a revision that
- * a crash would take back.
+ * The store of a single process, with the current state and the history in memory and on disk. A write becomes visible and is acknowledged
+ * after its transaction is flushed, so that no reader sees a revision that a crash could revert.
  */
 export class EmbeddedStore implements Store {
   readonly synced = true;
@@ -59,10 +58,10 @@ export class EmbeddedStore implements Store {
     this.#checkReadable(options);
     const { items, history } = this.#parts;
     const range = { prefix, start: options.start ?? '', limit: options.limit || undefined };
-    if (options.finding) await items.indexing(options.finding.by);
+    if (options.lookup) await items.whenIndexed(options.lookup.indexer);
     const revision = options.revision || history.newest;
-    if (revision === history.newest && options.finding)
-      return { ...items.found(options.finding, range), revision };
+    if (revision === history.newest && options.lookup)
+      return { ...items.lookUp(options.lookup, range), revision };
     if (revision === history.newest) return { ...items.page(range), revision };
     this.#checkRevision(revision);
     return { ...items.page(range, history.overlayAt(revision, prefix)), revision };
@@ -87,7 +86,7 @@ export class EmbeddedStore implements Store {
   }
 
   requestProgress(): void {
-    this.#watchers.remind();
+    this.#watchers.reportProgress();
   }
 
   async revision(): Promise<number> {
@@ -104,7 +103,7 @@ export class EmbeddedStore implements Store {
     await this.#compacting;
   }
 
-  /** Answers the writes it has taken, ends watches with ServiceUnavailable, frees the folder. Safe to repeat. */
+  /** Finishes queued writes, rejects watches with ServiceUnavailable, and releases the folder. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -112,9 +111,9 @@ export class EmbeddedStore implements Store {
 
   async #close(): Promise<void> {
     await this.#writes.close();
-    // The failure is reported to the caller of the compaction.
+    // compact() reports the failure to its caller.
     await Promise.allSettled([this.#compacting]);
-    this.#watchers.close(closedWhileWatched());
+    this.#watchers.close(closedDuringWatch());
     try {
       this.#parts.release();
     } finally {
@@ -122,7 +121,7 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  /** The value is copied: the caller keeps its buffer, and no pooled buffer is kept alive by a small part of it. */
+  /** Copies the value, because the caller may reuse its buffer, and a slice would keep a pooled buffer alive. */
   async #write(key: string, value: Uint8Array | undefined, expected: number): Promise<WriteResult> {
     checkKey(key);
     return this.#writes.add({ key, value: value && new Uint8Array(value), expected });
@@ -144,7 +143,7 @@ export class EmbeddedStore implements Store {
     return results;
   }
 
-  /** A failed commit most likely wrote nothing. If it did, the disk and the state in memory differ. */
+  /** A failed commit usually wrote nothing. If it did, disk and memory differ, and the store fails permanently. */
   #commitFailed(cause: ArcError): ArcError {
     const message = `the store could not write to disk (${cause.message}); is it full?`;
     const error = new ArcError('ServiceUnavailable', message, { cause });
@@ -154,7 +153,7 @@ export class EmbeddedStore implements Store {
 
   #checkReadable({ signal }: ReadOptions): void {
     if (this.#closing !== undefined) throw new ArcError('ServiceUnavailable', 'the store is closed');
-    if (signal?.aborted) throw new ArcError('Timeout', 'the read was given up before it began');
+    if (signal?.aborted) throw new ArcError('Timeout', 'the read was aborted by its caller');
   }
 
   #checkRevision(revision: number): void {
@@ -169,7 +168,7 @@ export class EmbeddedStore implements Store {
 }
 
 function future(revision: number, newest: number): ArcError {
-  return new ArcError('Timeout', `revision ${revision} is not there yet: the newest is ${newest}`);
+  return new ArcError('Timeout', `revision ${revision} is in the future: the newest is ${newest}`);
 }
 
 function checkExpected(key: string, expected: number): void {

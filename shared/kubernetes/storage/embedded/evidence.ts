@@ -4,29 +4,29 @@ import { type EventRecord, firstRevision } from '../memory/history.ts';
 import { area, formatKey, formatWithoutChecksums, idKey, revisionKey } from './layout.ts';
 import { decodeBareRecord, decodeRecord, decodeText, decodeValue } from './record.ts';
 
-/** A key of the database and what lies there. */
+/** A raw entry of the database. */
 export interface RawEntry {
   key: Buffer;
   value: Buffer;
 }
 
-/** What can be read of a damaged store. */
+/** The readable part of a damaged store. */
 export interface Salvage {
-  /** Of the store; undefined: it cannot be read. */
+  /** The ID of the store; undefined if unreadable. */
   id: string | undefined;
-  /** The greatest revision that anything names. */
+  /** The greatest revision found. */
   revision: number;
   /** In byte order of their keys. */
   items: StoredItem[];
-  /** Keys of items whose newest value cannot be read. */
+  /** Keys of items whose newest value is unreadable. */
   lost: string[];
 }
 
 /**
- * Concludes from entries, of which any may be missing, wrong or out of date, what the items of a store are. Of what is said about a key, the
- * newest revision counts. A complete index says which keys there are at all. Reads the entries twice.
+ * Reconstructs the items of a store from entries, any of which may be missing, damaged or outdated. The newest revision of a key wins. A
+ * complete index determines which keys exist. Reads the entries twice.
  */
-export function conclude(read: () => Iterable<RawEntry>, isIndexComplete: boolean): Salvage {
+export function reconstruct(read: () => Iterable<RawEntry>, isIndexComplete: boolean): Salvage {
   const texts = textsOf(read());
   const evidence = new Evidence(texts.hasChecksums);
   for (const entry of read()) evidence.add(entry);
@@ -42,7 +42,7 @@ class Evidence {
   revision = 0;
   readonly #hasChecksums: boolean;
   readonly #values = new Map<number, { key?: string; value: Uint8Array }>();
-  /** Of each revision, the key that its event wrote. */
+  /** The key written at each revision. */
   readonly #writers = new Map<number, string>();
   readonly #newest = new Map<string, { revision: number; isThere: boolean }>();
   readonly #index = new Map<number, string[]>();
@@ -85,12 +85,12 @@ class Evidence {
     this.revision = Math.max(this.revision, revision);
   }
 
-  /** Returns the keys that the index has, once all else is known. */
+  /** Evaluates the index after all other entries. Returns its keys. */
   #learnIndex(): ReadonlySet<string> {
     const known = new Set<string>();
     for (const [revision, keys] of this.#index) {
       for (const key of keys) {
-        // The index has no checksums. A key in it may be the damaged part: then the value knows the right one.
+        // The index has no checksums: if a key in it is damaged, the value contains the right key.
         known.add(key).add(this.#values.get(revision)?.key ?? key);
         if (revision <= this.revision) this.#learn(key, revision, true);
       }
@@ -110,7 +110,7 @@ class Evidence {
       if (found && owner === key) items.push({ key, value: found.value, revision });
       else if (!found || isShared) lost.push(key);
     }
-    items.sort((one, other) => compareKeys(one.key, other.key));
+    items.sort((a, b) => compareKeys(a.key, b.key));
     return { items, lost: lost.sort(compareKeys) };
   }
 }
@@ -121,7 +121,7 @@ interface Texts {
   hasChecksums: boolean;
 }
 
-/** What the store says about itself: pages of several times may be among those that are read. */
+/** Reads the metadata of the store. Entries may be from several points in time. */
 function textsOf(entries: Iterable<RawEntry>): Texts {
   const texts: Texts = { id: undefined, revision: 0, hasChecksums: true };
   let isChecked = false;

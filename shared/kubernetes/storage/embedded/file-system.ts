@@ -2,8 +2,8 @@ import { statfs } from 'node:fs/promises';
 import { ArcError } from '#shared/base/errors';
 
 /**
- * File systems that another kernel may have mounted at the same time (statfs(2), linux/magic.h). A lock of this kernel does not keep processes
- * of another one out, and LMDB's memory map is not coherent between them.
+ * File systems that several kernels may mount at the same time (statfs(2), linux/magic.h). File locks do not exclude processes of other
+ * kernels, and the memory map of LMDB is not coherent between them.
  */
 const sharedByKernels: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
@@ -25,28 +25,28 @@ const sharedByKernels: ReadonlyMap<number, string> = new Map([
   [0x19830326, 'BeeGFS'],
 ]);
 
-/** What virtual machines, sandboxes and Windows drives of WSL show their host's folders by. */
-const ofHosts: ReadonlySet<string> = new Set(['9p', 'FUSE', 'vboxsf', 'hgfs']);
+/** File systems by which virtual machines, sandboxes and WSL mount folders of their host. */
+const hostFileSystems: ReadonlySet<string> = new Set(['9p', 'FUSE', 'vboxsf', 'hgfs']);
 
-/** The name of a file system that several kernels may share, by the type that statfs gives; undefined for a local one. */
+/** Returns the name of a shared file system by its statfs type; undefined for a local file system. */
 export function sharedFileSystem(type: number): string | undefined {
-  // On 32-bit platforms the type is a signed number.
+  // The type is signed on 32-bit platforms.
   return sharedByKernels.get(type >>> 0);
 }
 
-/** Throws ArcError `Invalid` if other machines may have the folder's file system mounted. Linux tells; elsewhere nothing is checked. */
+/** Throws ArcError `Invalid` if the file system of a folder may be mounted by other machines. Checked on Linux only. */
 export async function requireLocalFileSystem(folder: string, read: typeof statfs = statfs): Promise<void> {
   if (process.platform !== 'linux') return;
   const name = sharedFileSystem((await read(folder)).type);
   if (name === undefined) return;
   const message =
-    `the store cannot be in ${folder}: it is on a ${name} file system, where a lock does not reach processes of ` +
+    `the store cannot be in ${folder}: it is on a ${name} file system, where a lock does not exclude processes of ` +
     `other machines, virtual machines or sandboxes; choose a folder on a local disk${adviceFor(name)}`;
   throw new ArcError('Invalid', message);
 }
 
 function adviceFor(name: string): string {
-  if (!ofHosts.has(name)) return '';
+  if (!hostFileSystems.has(name)) return '';
   const advice = ': one inside the virtual machine or WSL, or in a container a volume of its engine';
   return name === 'FUSE' ? `${advice}, and none of sshfs, rclone or ntfs-3g` : advice;
 }

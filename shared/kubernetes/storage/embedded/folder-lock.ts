@@ -6,9 +6,9 @@ import path from 'node:path';
 import { ArcError } from '#shared/base/errors';
 import { requireLocalFileSystem } from './file-system.ts';
 
-/** A lock on bytes of this file is what excludes others. It stays empty; to remove it while a store is open would give the folder away. */
+/** The locked file. It stays empty, and must not be removed while a store is open. */
 const lockFile = 'owner.lock';
-/** Says who holds the lock, for the message only. */
+/** Describes the owner of the lock, for error messages. */
 const ownerFile = 'owner.json';
 
 /** SQLITE_BUSY. */
@@ -22,19 +22,19 @@ interface Owner {
   since: string;
 }
 
-/** A folder that no other process uses. */
+/** A locked folder. */
 export interface OwnFolder {
-  /** Its real path. */
+  /** The real path. */
   folder: string;
-  /** Gives the folder up. */
+  /** Releases the lock. */
   release: () => void;
 }
 
 /**
- * Makes this process the only user of a folder, which is made if absent: for its user alone, because credentials are among the values. The lock is one of the kernel on a file (fcntl, on
- * Windows LockFileEx): it reaches processes of every container and pid namespace, and ends with its process, however that ends. Node has no
- * function for such locks; SQLite, which is a part of Node, takes one for an exclusive transaction.
- * Throws ArcError: `Conflict`, naming the process that holds the folder; `Invalid` where such a lock would not exclude everybody.
+ * Locks a folder for this process. Creates the folder with mode 0700 if it is missing, because values include credentials. Uses a kernel file
+ * lock (fcntl, LockFileEx on Windows), which works across containers and PID namespaces and is released when the process ends. Node has no
+ * API for such locks, but its SQLite takes one for an exclusive transaction. Rejects with ArcError: `Conflict` that names the owner process;
+ * `Invalid` if the lock would not exclude all processes.
  */
 export async function takeFolder(name: string): Promise<OwnFolder> {
   await mkdir(name, { recursive: true, mode: 0o700 });
@@ -47,7 +47,7 @@ export async function takeFolder(name: string): Promise<OwnFolder> {
   const database = new DatabaseSync(path.join(folder, lockFile), { open: false });
   try {
     database.open();
-    // Without a journal in memory there would be a file for it.
+    // The journal would otherwise be another file.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (caught) {
     if (database.isOpen) database.close();
@@ -66,7 +66,7 @@ export async function takeFolder(name: string): Promise<OwnFolder> {
   try {
     writeFileSync(path.join(folder, ownerFile), `${JSON.stringify(owner)}\n`, { mode: 0o600 });
   } catch {
-    // On a full disk the message to a second process is less precise.
+    // Best effort: the error message of a second process is less precise.
   }
   const release = () => {
     if (database.isOpen) database.close();

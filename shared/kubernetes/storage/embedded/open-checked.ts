@@ -13,14 +13,14 @@ import { type Expected, openSentinel, readExpected, type Sentinel, writeSentinel
 import { upgrade } from './upgrade.ts';
 
 /**
- * Opens the data of a folder that this process has locked, once all of it is what was written: what the sentinel expects is there, LMDB's
- * pages are sound before the file is mapped, each value fits its checksum and each revision has one key. Rejects with StoreDamaged otherwise,
- * and with `Conflict` while a process of an earlier version has the folder; then has changed nothing of the data.
+ * Opens and verifies the data of a locked folder: the data is not older than the sentinel, the pages of LMDB are valid before the file is
+ * mapped, checksums match, and the index is consistent. Rejects with StoreDamaged otherwise, and with `Conflict` while a process of an
+ * earlier version uses the folder, without changing the data.
  */
 export async function openChecked(folder: string): Promise<{ disk: Disk; loaded: Loaded }> {
   const expected = readExpected(folder);
   const isNew = !hasSoundFile(path.join(folder, dataFile), expected);
-  // Before there is data, so that data that is missing later was there once.
+  // Written before the data, so that missing data is detected later.
   let sentinel: Sentinel | undefined;
   if (expected) sentinel = openSentinel(folder, expected);
   else if (isNew) sentinel = writeSentinel(folder, { id: randomUUID(), revision: firstRevision });
@@ -29,7 +29,9 @@ export async function openChecked(folder: string): Promise<{ disk: Disk; loaded:
     const id = readIdentity(database);
     sentinel ??= writeSentinel(folder, { id: id ?? randomUUID(), revision: firstRevision });
     if (id !== undefined && id !== sentinel.id)
-      throw new StoreDamaged(`its file ${dataFile} is of another store than the other files of the folder`);
+      throw new StoreDamaged(
+        `its file ${dataFile} belongs to another store than the other files of the folder`,
+      );
     upgrade(database, sentinel.id);
     const disk = createDisk(database, sentinel);
     const loaded = disk.load();
@@ -47,7 +49,7 @@ export async function openChecked(folder: string): Promise<{ disk: Disk; loaded:
   }
 }
 
-/** False if no data was written yet. What LMDB began to write when its process was killed is removed then. Throws as openChecked rejects. */
+/** Returns false if no data was written yet, and then removes an incomplete file of a killed process. Throws like openChecked. */
 function hasSoundFile(file: string, expected: Expected | undefined): boolean {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size;
   const wasWritten = expected && expected.revision > firstRevision;
@@ -67,7 +69,7 @@ function hasSoundFile(file: string, expected: Expected | undefined): boolean {
   }
   const pages = new PageFile(file, pageSize);
   try {
-    // Earlier versions had no sentinel. While one of them writes, its pages look damaged.
+    // Earlier versions had no sentinel. While such a version writes, its pages look damaged.
     if (!expected) refuseRunningOwner(readEarlierOwner(pages));
     const { finding } = inspectPages(pages);
     if (finding !== undefined)

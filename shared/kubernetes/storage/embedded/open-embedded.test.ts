@@ -67,7 +67,7 @@ describe('openEmbeddedStore', () => {
     await again.close();
   });
 
-  it('has on disk one value for each item and for each that its history can still show', async () => {
+  it('stores one value per item and per referenced value of the history', async () => {
     const options = { folder, historyLimit: 3, recentBytes: 0 };
     const store = await openEmbeddedStore(options);
     let { revision } = written(await store.create('/a', value));
@@ -111,7 +111,7 @@ describe('openEmbeddedStore', () => {
     await (await openEmbeddedStore({ folder })).close();
   });
 
-  it('says why a path that is not a folder cannot be used', async () => {
+  it('reports why a path that is not a folder cannot be used', async () => {
     await (await openEmbeddedStore({ folder })).close();
     const file = join(folder, 'data.mdb');
     await readFile(file);

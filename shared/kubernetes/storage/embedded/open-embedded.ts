@@ -8,23 +8,22 @@ import { openChecked } from './open-checked.ts';
 import { explainDamage, salvage } from './salvage.ts';
 
 export interface EmbeddedStoreOptions {
-  /** Where the data lives; made if absent. One store at a time may have it open. */
+  /** The data folder; created if missing. Exclusive to one open store. */
   folder: string;
-  /** How many events are kept for past revisions and for watches that resume (default 20,000). */
+  /** Number of events kept for past revisions and resumed watches (default 20,000). */
   historyLimit?: number;
-  /** How many bytes of replaced values are kept with them, on disk (default 64 MiB). */
+  /** Size limit of their replaced values on disk in bytes (default 64 MiB). */
   historyBytes?: number;
-  /** How many bytes of those are kept in memory, too: what watches that keep up have yet to see (default 4 MiB). */
+  /** Size limit of replaced values in memory in bytes, for watches that keep up (default 4 MiB). */
   recentBytes?: number;
-  /** ms after which a watch that waits hears how far the store has come (default 1,000). */
+  /** Interval of progress notifications to waiting watches in milliseconds (default 1,000). */
   progressInterval?: number;
 }
 
 /**
- * Opens the store that lives in a folder of this machine, for one process. It holds all current values and the
- * newest of the history in memory; an acknowledged write is on disk (docs/decisions/0011-lmdb-for-the-standalone.md).
- * Rejects with ArcError: `Conflict` if the folder is in use, `Invalid` if its file system cannot hold a store, StoreDamaged
- * (`InternalError`) if the data is not what was written, `InternalError` if it is of another version.
+ * Opens the store in a local folder, for a single process. All current values and the newest history are in memory; acknowledged writes are
+ * on disk (docs/decisions/0011-lmdb-for-the-standalone.md). Rejects with ArcError: `Conflict` if the folder is in use, `Invalid` if its
+ * file system is not supported, StoreDamaged (`InternalError`) if the data is damaged, `InternalError` for the format of another version.
  */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const { historyLimit = 20_000, historyBytes = 64 * 1024 * 1024, progressInterval = 1000 } = options;
@@ -34,7 +33,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     const { disk, loaded } = await openChecked(folder);
     const { history: records, revision: newest } = loaded;
     const first = records[0]?.revision ?? newest + 1;
-    // A store that has forgotten nothing can be watched from the beginning.
+    // A complete history can be watched from the beginning.
     const floor = first <= firstRevision + 1 ? 0 : first - 1;
     const limits = { events: historyLimit, bytes: historyBytes };
     const archive = { recentBytes, valueAt: disk.valueAt };

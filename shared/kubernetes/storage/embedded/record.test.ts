@@ -20,7 +20,7 @@ describe('records', () => {
     );
   });
 
-  it('say which one is damaged', () => {
+  it('report which record is damaged', () => {
     expect(() => decodeRecord(12, Buffer.alloc(4))).toThrow(/damaged: the event of revision 12/);
     expect(() => decodeRecord(12, Buffer.alloc(13))).toThrow(/revision 12/);
   });

@@ -3,18 +3,18 @@ import type { EventRecord } from '../memory/history.ts';
 import { corrupt } from './damage.ts';
 
 /*
- * What lies on disk, each part behind a checksum (CRC-32) that covers what it is found by as well: a part that is read under another key, or
- * with one byte changed, is not taken for the right one.
+ * Encodings of the parts on disk, each with a checksum (CRC-32) that also covers its revision: a part under another key, or with a changed
+ * byte, is detected.
  */
 
 const checksumBytes = 4;
 const recordHeadBytes = 13;
-/** Checksum, and the length of the key. */
+/** Checksum and key length. */
 const valueHeadBytes = checksumBytes + 2;
 
 /**
- * One event, without values: each value is stored once, under the revision that wrote it. Checksum (4 bytes), type (1), revision of what it
- * replaced (8, 0 if nothing), size of that (4), the key.
+ * Encodes an event without values, which are stored once under their revision. Layout: checksum (4 bytes), type (1), revision of the replaced
+ * item (8, 0: none), size of its value (4), key.
  */
 export function encodeRecord({ type, key, revision, previous, previousBytes }: EventRecord): Buffer {
   const bytes = Buffer.allocUnsafe(checksumBytes + recordHeadBytes + Buffer.byteLength(key));
@@ -25,14 +25,14 @@ export function encodeRecord({ type, key, revision, previous, previousBytes }: E
   return seal(bytes, revision);
 }
 
-/** Throws StoreDamaged if these are not the bytes that were written. */
+/** Decodes an event. Throws StoreDamaged if the checksum does not match. */
 export function decodeRecord(revision: number, bytes: Buffer): EventRecord {
   if (!isSealed(bytes, revision, checksumBytes + recordHeadBytes))
     throw corrupt(`the event of revision ${revision}`);
   return decodeBareRecord(revision, bytes.subarray(checksumBytes));
 }
 
-/** An event of format 2, which had no checksum. */
+/** Decodes an event of format 2, which has no checksum. */
 export function decodeBareRecord(revision: number, bytes: Buffer): EventRecord {
   if (bytes.length <= recordHeadBytes) throw corrupt(`the event of revision ${revision}`);
   return {
@@ -44,7 +44,7 @@ export function decodeBareRecord(revision: number, bytes: Buffer): EventRecord {
   };
 }
 
-/** A value, with its key: what has lost its index can still be attributed. Checksum (4 bytes), length of the key (2), the key, the value. */
+/** Encodes a value with its key, so that it can be recovered without the index. Layout: checksum (4 bytes), key length (2), key, value. */
 export function encodeValue({ key, value, revision }: WrittenValue): Buffer {
   const keyBytes = Buffer.byteLength(key);
   const bytes = Buffer.allocUnsafe(valueHeadBytes + keyBytes + value.byteLength);
@@ -60,7 +60,7 @@ export interface WrittenValue {
   revision: number;
 }
 
-/** A copy of what was written at a revision; undefined if these are not the bytes that were written then. */
+/** Decodes a copy of a value; undefined if the checksum does not match. */
 export function decodeValue(revision: number, bytes: Buffer): WrittenValue | undefined {
   if (!isSealed(bytes, revision, valueHeadBytes)) return undefined;
   const start = valueHeadBytes + bytes.readUInt16BE(checksumBytes);
@@ -69,25 +69,25 @@ export function decodeValue(revision: number, bytes: Buffer): WrittenValue | und
   return { key, value: new Uint8Array(bytes.subarray(start)), revision };
 }
 
-/** A short text with its checksum. */
+/** Encodes a short text with its checksum. */
 export function encodeText(text: string): Buffer {
   return Buffer.from(`${text}:${crc32(text).toString(16).padStart(8, '0')}`);
 }
 
-/** The text that was encoded; undefined if these bytes are none. */
+/** Decodes a text; undefined if the checksum does not match. */
 export function decodeText(bytes: Buffer): string | undefined {
   const [, text = ''] = /^(.*):[0-9a-f]{8}$/.exec(bytes.toString()) ?? [];
   return text !== '' && encodeText(text).equals(bytes) ? text : undefined;
 }
 
-/** A revision as a key or value: 8 bytes, big endian, so that keys are in order. */
+/** Encodes a revision in 8 bytes, big endian, so that keys are sorted. */
 export function encodeRevision(revision: number): Buffer {
   const bytes = Buffer.allocUnsafe(8);
   bytes.writeBigUInt64BE(BigInt(revision));
   return bytes;
 }
 
-/** Writes the checksum of the bytes behind it, and of the revision that they are found by. */
+/** Writes the checksum of the following bytes and the revision. */
 function seal(bytes: Buffer, revision: number): Buffer {
   bytes.writeUInt32BE(checksumOf(bytes, revision));
   return bytes;

@@ -44,7 +44,7 @@ describe('recoverEmbeddedStore', () => {
     expect(await readdir(folder)).toEqual(before);
   });
 
-  it('saves what can be read, names what cannot, and keeps the damaged files', async () => {
+  it('recovers readable items, names lost ones, and keeps the damaged files', async () => {
     await damageValue(2);
     await expect(openEmbeddedStore({ folder })).rejects.toThrow(
       /is damaged: the value of \/a cannot be read\. 1 of its objects can be read, at least 1 cannot \(\/a\)\. Restore/,
@@ -64,7 +64,7 @@ describe('recoverEmbeddedStore', () => {
     await store.close();
   });
 
-  it('begins anew where an earlier recovery was killed', async () => {
+  it('restarts after a killed recovery', async () => {
     await damageValue(2);
     writeFileSync(join(folder, 'sentinel.partial'), 'x');
     const partial = await openDatabase(join(folder, 'recovered.partial'));

@@ -6,28 +6,28 @@ import { replaceData } from './replace-data.ts';
 import { salvage } from './salvage.ts';
 import { type Expected, readExpected } from './sentinel.ts';
 
-/** What became of a damaged store. */
+/** The result of a recovery. */
 export interface Recovery {
-  /** What was wrong. */
+  /** Describes the damage. */
   damage: string;
-  /** How many items are in the fresh store. */
+  /** Number of recovered items. */
   saved: number;
-  /** Keys of items that are known to have been there and cannot be read. */
+  /** Keys of items that are lost. */
   lost: string[];
-  /** The folder that the damaged files were moved to. */
+  /** The folder with the damaged files. */
   aside: string;
 }
 
 /**
- * Revisions that clients may have seen of writes of which nothing is left. A client that knows a greater revision than the store waits for it
- * instead of listing again.
+ * Allowance for lost writes whose revisions clients may have seen. A client that knows a newer revision than the store waits for it instead
+ * of relisting.
  */
-const unseenRevisions = 1000;
+const lostRevisions = 1000;
 
 /**
- * Makes a fresh store of what can be read of a damaged one, in the same folder, and keeps the damaged files in a folder beside it. Its history is
- * empty: watches begin anew. Returns undefined, and has done nothing, if the store is not damaged. A kill in between leaves the damaged store
- * or the fresh one. Rejects as openEmbeddedStore does.
+ * Replaces a damaged store by a new one with the readable items, and moves the damaged files to a subfolder. The new store has no history, so
+ * watches must relist. Returns undefined without changes if the store is not damaged. Atomic: a crash leaves the damaged or the new store.
+ * Rejects like openEmbeddedStore.
  */
 export async function recoverEmbeddedStore(options: { folder: string }): Promise<Recovery | undefined> {
   const { folder, release } = await takeFolder(options.folder);
@@ -37,7 +37,7 @@ export async function recoverEmbeddedStore(options: { folder: string }): Promise
     const found = salvage(folder);
     const expected = expectedOf(folder);
     const id = expected?.id ?? found.id ?? randomUUID();
-    const revision = Math.max(found.revision, expected?.revision ?? 0) + unseenRevisions;
+    const revision = Math.max(found.revision, expected?.revision ?? 0) + lostRevisions;
     const aside = await replaceData(folder, { items: found.items, id, revision }, 'damaged');
     return { damage: damage.what, saved: found.items.length, lost: found.lost, aside };
   } finally {
@@ -56,7 +56,7 @@ async function damageOf(folder: string): Promise<StoreDamaged | undefined> {
   }
 }
 
-/** Undefined where that itself is damaged. */
+/** Returns undefined if the sentinel is damaged. */
 function expectedOf(folder: string): Expected | undefined {
   try {
     return readExpected(folder);

@@ -6,19 +6,19 @@ import { area, dataFile, format, formatKey, idKey, revisionKey, revisionKeyOf } 
 import { encodeRevision, encodeText, encodeValue } from './record.ts';
 import { type Expected, sentinelFile, syncFolder, writeSentinel } from './sentinel.ts';
 
-/** A store without history: watches begin anew. Each item has a revision of its own, not above `revision`. */
+/** The content of a new store without history. Each item has its own revision, at most `revision`. */
 interface FreshData extends Expected {
   items: readonly StoredItem[];
 }
 
 /**
- * Puts fresh data into a folder that this process has locked, and keeps the former files in a folder `<why>-<time>` inside it, whose path
- * it returns. A kill in between leaves the former data or the fresh data.
+ * Replaces the data in a locked folder and moves the previous files to a subfolder `<reason>-<time>`, whose path it returns. Atomic: a crash
+ * leaves the previous or the new data.
  */
-export async function replaceData(folder: string, data: FreshData, why: string): Promise<string> {
+export async function replaceData(folder: string, data: FreshData, reason: string): Promise<string> {
   const { id, revision } = data;
   const fresh = await writeFresh(folder, data);
-  const aside = keepAside(folder, why);
+  const aside = keepAside(folder, reason);
   renameSync(path.join(fresh, dataFile), path.join(folder, dataFile));
   syncFolder(folder);
   writeSentinel(folder, { id, revision }).close();
@@ -26,7 +26,7 @@ export async function replaceData(folder: string, data: FreshData, why: string):
   return aside;
 }
 
-/** Writes a store into a folder inside the other one, and returns its path. */
+/** Writes a store to a subfolder and returns its path. */
 async function writeFresh(folder: string, { id, revision, items }: FreshData): Promise<string> {
   const fresh = path.join(folder, 'recovered.partial');
   rmSync(fresh, { recursive: true, force: true });
@@ -49,10 +49,10 @@ async function writeFresh(folder: string, { id, revision, items }: FreshData): P
   return fresh;
 }
 
-/** The files keep their place until the fresh one replaces them. */
-function keepAside(folder: string, why: string): string {
+/** Links the files into a subfolder. They stay in place until they are replaced. */
+function keepAside(folder: string, reason: string): string {
   const time = new Date().toISOString().replaceAll(/[-:]/g, '');
-  const aside = path.join(folder, `${why}-${time}`);
+  const aside = path.join(folder, `${reason}-${time}`);
   mkdirSync(aside, { mode: 0o700 });
   for (const name of [dataFile, sentinelFile]) {
     const from = path.join(folder, name);

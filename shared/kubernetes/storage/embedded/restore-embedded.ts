@@ -7,9 +7,8 @@ import { replaceData } from './replace-data.ts';
 import { readExpected } from './sentinel.ts';
 
 /**
- * Replaces the whole content of the store in a folder, damaged or not, by that of a backup. Its history is empty and its revisions go on far
- * beyond every revision that a client can have seen. Returns the folder that the former files are kept in. Rejects with `Conflict`
- * while another process has the store.
+ * Replaces the content of a store, damaged or not, by a backup. The new store has no history, and its revision exceeds every revision that a
+ * client can have seen. Returns the subfolder with the previous files. Rejects with `Conflict` while another process uses the store.
  */
 export async function restoreEmbeddedStore(
   options: { folder: string },
@@ -17,12 +16,12 @@ export async function restoreEmbeddedStore(
 ): Promise<string> {
   const { folder, release } = await takeFolder(options.folder);
   try {
-    const former = await formerOf(folder);
-    const revision = Math.max(saved, former?.revision ?? 0) + revisionsAhead;
+    const previous = await previousStore(folder);
+    const revision = Math.max(saved, previous?.revision ?? 0) + revisionsAhead;
     const renumbered = items.map((item, index) => ({ ...item, revision: revision - index }));
     return await replaceData(
       folder,
-      { items: renumbered, id: former?.id ?? randomUUID(), revision },
+      { items: renumbered, id: previous?.id ?? randomUUID(), revision },
       'replaced',
     );
   } finally {
@@ -30,8 +29,8 @@ export async function restoreEmbeddedStore(
   }
 }
 
-/** What is known of the store that is replaced; undefined where even that is damaged. */
-async function formerOf(folder: string): Promise<{ id: string; revision: number } | undefined> {
+/** Returns the identity and revision of the replaced store; undefined if unreadable. */
+async function previousStore(folder: string): Promise<{ id: string; revision: number } | undefined> {
   const expected = await Promise.resolve()
     .then(() => readExpected(folder))
     .catch(() => undefined);

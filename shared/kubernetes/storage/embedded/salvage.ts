@@ -1,35 +1,35 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { listText, StoreDamaged } from './damage.ts';
-import { conclude, type RawEntry, type Salvage } from './evidence.ts';
+import { type RawEntry, reconstruct, type Salvage } from './evidence.ts';
 import { area, dataFile, pageSize } from './layout.ts';
-import { deepest, inspectPages } from './lmdb-file/check-pages.ts';
+import { inspectPages, maxDepth } from './lmdb-file/check-pages.ts';
 import { type Entry, PageError } from './lmdb-file/page.ts';
 import { PageFile } from './lmdb-file/page-file.ts';
 
 /**
- * Reads what can be read of a store whose data is damaged, without LMDB and without changing anything. Where the tree of pages is broken, each page that
- * is not known to be free counts: also those that nothing leads to any more.
+ * Returns the readable part of a damaged store. Read-only, and without LMDB. If the page tree is broken, reads every page that is not known to
+ * be free, including unreachable pages.
  */
 export function salvage(folder: string): Salvage {
   const name = path.join(folder, dataFile);
-  if (!statSync(name, { throwIfNoEntry: false })?.isFile()) return conclude(() => [], false);
+  if (!statSync(name, { throwIfNoEntry: false })?.isFile()) return reconstruct(() => [], false);
   const file = new PageFile(name, pageSize);
   try {
     const { finding, used, free } = inspectPages(file);
     const isRead = (page: number) => (finding === undefined ? used[page] === 1 : free?.has(page) !== true);
     const index = indexPages(file);
-    return conclude(() => entriesOf(file, isRead, index), index !== undefined);
+    return reconstruct(() => entriesOf(file, isRead, index), index !== undefined);
   } finally {
     file.close();
   }
 }
 
-/** The pages that have the index of the items; undefined: some of them cannot be read. */
+/** Returns the pages of the item index; undefined if some are unreadable. */
 function indexPages(file: PageFile): ReadonlySet<number> | undefined {
   const found = new Set<number>();
   const visit = (number: number, newest: number, depth: number): void => {
-    if (depth > deepest) throw new PageError(`the tree is too deep at page ${number}`);
+    if (depth > maxDepth) throw new PageError(`the tree is too deep at page ${number}`);
     const page = file.page(number, newest);
     found.add(number);
     if (page.kind === 'leaf') return;
@@ -39,14 +39,14 @@ function indexPages(file: PageFile): ReadonlySet<number> | undefined {
       if (first <= area.items && next >= area.items) visit(child.page, newest, depth + 1);
     }
   };
-  return orNothing(() => {
+  return orUndefined(() => {
     const { main, transaction } = file.newest();
     if (main.root !== undefined) visit(main.root, transaction, 1);
     return found;
   });
 }
 
-/** Of the index, nothing counts that is not in its pages. */
+/** Yields the leaf entries, without index entries outside of the pages of the index, which are outdated. */
 function* entriesOf(
   file: PageFile,
   isRead: (page: number) => boolean,
@@ -58,23 +58,23 @@ function* entriesOf(
       const isOutdated = key[0] === area.items && index?.has(number) === false;
       const bytes = Buffer.isBuffer(value)
         ? value
-        : orNothing(() => file.overflow(value, Number.MAX_VALUE, true));
+        : orUndefined(() => file.overflow(value, Number.MAX_VALUE, true));
       if (bytes && !isOutdated && !isOfFreeList(key)) yield { key, value: bytes };
     }
   }
 }
 
 function leafEntries(file: PageFile, number: number): Entry[] {
-  const page = orNothing(() => file.page(number, Number.MAX_VALUE));
+  const page = orUndefined(() => file.page(number, Number.MAX_VALUE));
   return page?.kind === 'leaf' ? page.entries : [];
 }
 
-/** Transactions as little-endian integers. Keys of ours that are as long do not end in zeros. */
+/** Keys of the free list are transaction IDs as little-endian integers. Keys of the store with this length do not end in zeros. */
 function isOfFreeList(key: Buffer): boolean {
   return key.length === 8 && key.readUInt16LE(6) === 0;
 }
 
-function orNothing<T>(read: () => T): T | undefined {
+function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (caught) {
@@ -83,7 +83,7 @@ function orNothing<T>(read: () => T): T | undefined {
   }
 }
 
-/** The error with what a person needs to decide: where it is, what is lost, and how to go on. */
+/** Returns the error for users: where the store is, what is lost, and what to do. */
 export function explainDamage(
   folder: string,
   { what }: StoreDamaged,

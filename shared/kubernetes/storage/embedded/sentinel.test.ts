@@ -36,10 +36,10 @@ describe('the sentinel', () => {
     expect(readExpected(folder)).toEqual({ id: 'one', revision: writes });
   });
 
-  it('says that it is damaged', async () => {
+  it('reports a damaged file', async () => {
     await writeFile(join(folder, sentinelFile), '');
     expect(() => readExpected(folder)).toThrow(
-      /file sentinel, which says what the data must be, cannot be read/,
+      /file sentinel, which records the expected data, cannot be read/,
     );
   });
 });

@@ -4,35 +4,35 @@ import { firstRevision } from '../memory/history.ts';
 import { StoreDamaged } from './damage.ts';
 import { decodeText, encodeText } from './record.ts';
 
-/** The name of the file in the store's folder. */
+/** The sentinel file in the folder of the store. */
 export const sentinelFile = 'sentinel';
 const revisionDigits = 16;
 
-/** What the data must be, kept outside of it. */
+/** The expected state of the data, stored outside of it. */
 export interface Expected {
-  /** Of the store; it is in the data, too. */
+  /** The ID of the store, which is also in the data. */
   id: string;
-  /** A revision that was on disk: the data may be newer, never older. At the first revision nothing was written yet. */
+  /** A revision on disk: the data may be newer, but not older. At the first revision, nothing was written yet. */
   revision: number;
 }
 
-/** The file that says what must be in the store's folder. */
+/** The open sentinel file, which records the expected state of the data. */
 export interface Sentinel {
   readonly id: string;
-  /** Takes down a revision that is on disk. */
+  /** Records a revision that is on disk. */
   note(revision: number): void;
   close(): void;
 }
 
-/** Reads what the data of a folder must be; undefined: no store of this format was in it yet. Throws StoreDamaged. */
+/** Returns the expected state of the data in a folder; undefined without a sentinel. Throws StoreDamaged. */
 export function readExpected(folder: string): Expected | undefined {
   const text = readSentinel(folder);
   if (text === undefined) return undefined;
   const [id, ...slots] = text.split('\n').map((line) => decodeText(Buffer.from(line, 'latin1')));
-  // One of the two may have been cut off while it was written.
+  // A crash may have truncated one of the two slots.
   const revisions = slots.filter((slot) => slot !== undefined).map(Number);
   if (id === undefined || revisions.length === 0)
-    throw new StoreDamaged(`its file ${sentinelFile}, which says what the data must be, cannot be read`);
+    throw new StoreDamaged(`its file ${sentinelFile}, which records the expected data, cannot be read`);
   return { id, revision: Math.max(...revisions) };
 }
 
@@ -45,7 +45,7 @@ function readSentinel(folder: string): string | undefined {
   }
 }
 
-/** Writes the file anew, whole or not at all, and opens it. */
+/** Replaces the file atomically and opens it. */
 export function writeSentinel(folder: string, expected: Expected): Sentinel {
   const target = path.join(folder, sentinelFile);
   const file = openSync(`${target}.partial`, 'w', 0o600);
@@ -57,13 +57,13 @@ export function writeSentinel(folder: string, expected: Expected): Sentinel {
   return openSentinel(folder, expected);
 }
 
-/** Opens the file of which `expected` was read. */
+/** Opens the file from which `expected` was read. */
 export function openSentinel(folder: string, { id, revision }: Expected): Sentinel {
   const file = openSync(path.join(folder, sentinelFile), 'r+');
   const headBytes = headText(id).length;
   const slotBytes = slotText(revision).length;
   const text = readSentinel(folder) ?? '';
-  // The other slot is overwritten: one is always whole.
+  // Overwrites the older slot, so that one slot is always valid.
   let next = text.slice(headBytes, headBytes + slotBytes) === slotText(revision).toString('latin1') ? 1 : 0;
   let newest = revision;
   return {
@@ -72,7 +72,7 @@ export function openSentinel(folder: string, { id, revision }: Expected): Sentin
       if (written <= newest) return;
       try {
         writeSync(file, slotText(written), 0, slotBytes, headBytes + next * slotBytes);
-        // That something was written must not be lost. Later the file may lag behind the data after a power cut, not after a kill.
+        // The first write must be durable. Later, the file may lag behind the data after a power failure, but not after a crash.
         if (newest === firstRevision) {
           fdatasyncSync(file);
           syncFolder(folder);
@@ -80,7 +80,7 @@ export function openSentinel(folder: string, { id, revision }: Expected): Sentin
         newest = written;
         next = 1 - next;
       } catch {
-        // The write of the data is on disk, and an older revision here is right, too.
+        // The data is on disk, and an older revision here is also valid.
       }
     },
     close: () => closeSync(file),
@@ -91,7 +91,7 @@ function headText(id: string): Buffer {
   return Buffer.concat([encodeText(id), Buffer.from('\n')]);
 }
 
-/** Always of one length, so that it is overwritten in its place. */
+/** Has a constant length, so that it can be overwritten in place. */
 function slotText(revision: number): Buffer {
   return Buffer.concat([encodeText(String(revision).padStart(revisionDigits, '0')), Buffer.from('\n')]);
 }

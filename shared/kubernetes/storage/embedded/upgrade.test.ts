@@ -70,7 +70,7 @@ describe('a store of the format without checksums', () => {
     await expect(openEmbeddedStore({ folder })).rejects.toThrow(/the value of \/b cannot be read/);
   });
 
-  it('in which two processes wrote one revision is refused, and the value that is left is saved', async () => {
+  it('with a revision written by two processes is refused, and the remaining value is recovered', async () => {
     await writeFormat2({ '/a': 4, '/c': 4 });
     await expect(openEmbeddedStore({ folder })).rejects.toThrow(/\/a and \/c both have revision 4/);
     expect(await recoverEmbeddedStore({ folder })).toMatchObject({ saved: 1, lost: ['/c'] });

@@ -13,8 +13,8 @@ import {
 import { decodeBareRecord, encodeRecord, encodeText, encodeValue } from './record.ts';
 
 /**
- * Gives the data of format 2 the checksums of format 3, in one transaction. What is damaged there is taken for right, unless its form shows
- * it. Throws StoreDamaged, or `Conflict` while a process of the earlier version has the folder, and has changed nothing then.
+ * Upgrades format 2 to format 3, which adds checksums, in one transaction. Detects damage of format 2 only where it violates the format.
+ * Throws StoreDamaged, or `Conflict` while a process of the earlier version uses the folder, without changes.
  */
 export function upgrade(database: Database, id: string): void {
   if (database.get(formatKey)?.toString() !== formatWithoutChecksums) return;
@@ -30,7 +30,7 @@ export function upgrade(database: Database, id: string): void {
   }
   const values = Array.from(database.getKeys({ start: Buffer.of(area.values) }), Buffer.from);
   database.transactionSync(() => {
-    // LMDB has one writer at a time: an earlier version that starts now finds the new format.
+    // Checked within the write transaction: an earlier version that starts now sees the new format.
     refuseRunningOwner(database.get(ownerKey));
     for (const record of records)
       database.putSync(revisionKeyOf(area.history, record.revision), encodeRecord(record));
@@ -48,7 +48,7 @@ export function upgrade(database: Database, id: string): void {
   });
 }
 
-/** The key of the item that each revision wrote. */
+/** Returns the keys of the items by revision. */
 function ownersOf(database: Database): Map<number, string> {
   const keyOf = new Map<number, string>();
   for (const { key: bytes, value } of entries(database, area.items)) {

@@ -7,7 +7,7 @@ const write = (key: string): Write => ({ key, value: new Uint8Array(), expected:
 const done = (writes: Write[]): WriteResult[] => writes.map((_, revision) => ({ ok: true, revision }));
 
 describe('WriteQueue', () => {
-  it('commits writes of one turn together, and those that come meanwhile in the next batch', async () => {
+  it('commits the writes of one turn together, and later writes in the next batch', async () => {
     const batches: string[][] = [];
     const late: Promise<WriteResult>[] = [];
     const queue = new WriteQueue(async (writes) => {
@@ -23,7 +23,7 @@ describe('WriteQueue', () => {
     ]);
   });
 
-  it('rejects every write of a batch that failed, and goes on with the next', async () => {
+  it('rejects every write of a failed batch, and continues with the next batch', async () => {
     let commits = 0;
     const queue = new WriteQueue(async (writes) => {
       commits += 1;
@@ -35,14 +35,14 @@ describe('WriteQueue', () => {
     expect(await queue.add(write('/c'))).toEqual({ ok: true, revision: 0 });
   });
 
-  it('refuses writes beyond its bound and answers those it took', async () => {
+  it('rejects writes above its limit and finishes queued ones', async () => {
     const queue = new WriteQueue(async (writes) => done(writes));
     const taken = Array.from({ length: 20_000 }, () => queue.add(write('/a')));
     await expect(queue.add(write('/b'))).rejects.toMatchObject({ code: 'ServiceUnavailable' });
     expect((await Promise.all(taken)).every(({ ok }) => ok)).toBe(true);
   });
 
-  it('answers the writes it took before it was closed, and refuses later ones', async () => {
+  it('finishes queued writes on close, and rejects later ones', async () => {
     const queue = new WriteQueue(async (writes) => done(writes));
     const taken = queue.add(write('/a'));
     const closing = queue.close();

@@ -1,66 +1,65 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ArcError } from '#shared/base/errors';
 import type { WriteResult } from '../interface/store.ts';
 import type { Write } from './decide.ts';
 
-interface Waiting {
+interface QueuedWrite {
   write: Write;
   resolve: (result: WriteResult) => void;
   reject: (error: ArcError) => void;
 }
 
-const largestBatch = 1000;
-const mostWaiting = 20_000;
+const maxBatch = 1000;
+const maxQueued = 20_000;
 
 /**
- * Group commit: writes that arrive while a batch is on its way to the disk travel together in the next one, so
- * that the cost of a flush is shared by all writers that wait for it.
+ * Group commit: writes that arrive while a batch is being flushed form the next batch, so that they share the cost of a flush.
  */
 export class WriteQueue {
   readonly #commit: (writes: Write[]) => Promise<WriteResult[]>;
-  #waiting: Waiting[] = [];
+  #queue: QueuedWrite[] = [];
   #running: Promise<void> | undefined;
   #closed = false;
 
-  /** `commit` answers one result for each write, or rejects for all of them. */
+  /** @param commit resolves with one result per write, or rejects for the whole batch */
   constructor(commit: (writes: Write[]) => Promise<WriteResult[]>) {
     this.#commit = commit;
   }
 
-  /** Resolves when the write, or what stood in its way, is on disk. */
+  /** Resolves when the write, or the write that it conflicts with, is on disk. */
   add(write: Write): Promise<WriteResult> {
     if (this.#closed) return Promise.reject(new ArcError('ServiceUnavailable', 'the store is closed'));
-    if (this.#waiting.length >= mostWaiting) {
+    if (this.#queue.length >= maxQueued) {
       return Promise.reject(
-        new ArcError('ServiceUnavailable', `${mostWaiting} writes wait for the disk already`),
+        new ArcError('ServiceUnavailable', `the write queue is full (${maxQueued} writes)`),
       );
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ write, resolve, reject });
+      this.#queue.push({ write, resolve, reject });
       this.#running ??= this.#run();
     });
   }
 
-  /** Takes no more writes and resolves when those taken have been answered. */
+  /** Rejects new writes and resolves when the queued writes are finished. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    // Requests that came in with the same turn of the event loop are to share a batch.
-    await nextTurn();
-    while (this.#waiting.length > 0) await this.#runBatch(this.#waiting.splice(0, largestBatch));
+    // Writes from the same turn of the event loop share a batch.
+    await yieldToEventLoop();
+    while (this.#queue.length > 0) await this.#runBatch(this.#queue.splice(0, maxBatch));
     this.#running = undefined;
   }
 
-  async #runBatch(batch: Waiting[]): Promise<void> {
+  async #runBatch(batch: QueuedWrite[]): Promise<void> {
     try {
       const results = await this.#commit(batch.map(({ write }) => write));
       for (const [at, { resolve, reject }] of batch.entries()) {
         const result = results[at];
         if (result) resolve(result);
-        else reject(new ArcError('InternalError', 'the store lost the answer to a write'));
+        else reject(new ArcError('InternalError', 'the result of a write is missing'));
       }
     } catch (caught) {
       const error = ArcError.from(caught, 'ServiceUnavailable');

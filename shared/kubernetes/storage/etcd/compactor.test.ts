@@ -15,7 +15,7 @@ describe('compaction', () => {
     ]);
   });
 
-  it('gives a turn to one of many', async () => {
+  it('lets one of several processes take a turn', async () => {
     const etcd = new FakeEtcd();
     let turns = Array.from({ length: 5 }, () => ({ version: 0, revision: 0 }));
     for (let round = 1; round <= 4; round += 1) {
@@ -33,7 +33,7 @@ describe('compaction', () => {
     await expect(compactTo(etcd, 99, 1000)).rejects.toMatchObject({ code: 'Timeout' });
   });
 
-  it('reports a failed turn and goes on', async () => {
+  it('reports a failed turn and continues', async () => {
     const etcd = new FakeEtcd();
     const stop = new AbortController();
     const codes: string[] = [];

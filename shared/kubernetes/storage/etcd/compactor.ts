@@ -5,16 +5,16 @@ import { revisionOf } from './keyspace.ts';
 import { compactionTransaction } from './transactions.ts';
 import type { EtcdWire } from './wire.ts';
 
-/** Whose turn it is (the version of the compaction key), and the revision the store was at by then. */
+/** A compaction turn: the version of the compaction key, and the revision of the store at that time. */
 export interface Turn {
   version: number;
   revision: number;
 }
 
 /**
- * Compacts, every `interval` ms, to the revision of one interval ago, so that history is kept for one to two of them.
- * Any number of processes may run this, kube-apiserver's compactor included (same key, same rule): one of them gets
- * the turn, the others learn that it is taken. A failed turn is reported and the next one tried; ends with `signal`.
+ * Compacts every `interval` ms to the revision of one interval ago, so that history is kept for one to two intervals. Safe to run in several
+ * processes, including kube-apiserver (same key and protocol): the transaction lets one process compact per interval. Reports failures and
+ * retries in the next interval, until `signal` is aborted.
  */
 export async function compactForever(
   wire: EtcdWire,
@@ -34,7 +34,7 @@ export async function compactForever(
   }
 }
 
-/** One turn: claims it, then compacts to the revision of the turn before, if there was one; see compactForever. */
+/** Claims a turn and compacts to the revision of the previous turn, if any; see compactForever. */
 export async function takeTurn(wire: EtcdWire, { version, revision }: Turn, timeout: number): Promise<Turn> {
   const { succeeded, header, responses } = await wire.txn(compactionTransaction(version, revision), timeout);
   const now = revisionOf(header.revision);
@@ -46,7 +46,7 @@ export async function takeTurn(wire: EtcdWire, { version, revision }: Turn, time
   return { version: version + 1, revision: now };
 }
 
-/** Compacts. A store that is compacted that far already is not a failure. Rejects with Timeout for a future revision. */
+/** Compacts, unless the revision is compacted already. Rejects with Timeout for a future revision. */
 export async function compactTo(wire: EtcdWire, revision: number, timeout: number): Promise<void> {
   try {
     await wire.compact({ revision }, timeout);
@@ -56,7 +56,7 @@ export async function compactTo(wire: EtcdWire, revision: number, timeout: numbe
   }
 }
 
-/** Writes the key by which compactors take turns, and compacts nothing. */
+/** Writes the compaction key without compacting. */
 export async function writeTurn(wire: EtcdWire, timeout: number): Promise<void> {
   const { version } = await takeTurn(wire, { version: 0, revision: 0 }, timeout);
   await takeTurn(wire, { version, revision: 0 }, timeout);

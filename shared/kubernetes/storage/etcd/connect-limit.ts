@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import { ConnectTimeoutError, connectLimitMs } from '#shared/base/async';
 
 /**
- * Ends connections to these ports that are not established within 2 s, so that calls go to another member or over a new connection.
- * grpc-js has no such limit, and the address of a member that has died answers nothing. The returned function ends this.
+ * Applies a connect timeout of 2 s to connections to these ports, so that calls fail over to another member. grpc-js has no connect timeout,
+ * and packets to a dead member are dropped. The returned function removes the timeout.
  */
 export function limitConnections(ports: readonly number[]): () => void {
   const onSocket = (message: unknown) => {
@@ -20,11 +20,11 @@ export function limitConnections(ports: readonly number[]): () => void {
 }
 
 function limit(socket: Socket, peer: string): void {
-  const late = () => {
+  const onTimeout = () => {
     const text = `no connection to ${peer} within ${connectLimitMs / 1000} s`;
     if (socket.connecting) socket.destroy(new ConnectTimeoutError(text));
   };
-  // After a pause of this process its timers run before it sees that the connection is there.
-  const timer = setTimeout(() => setImmediate(late), connectLimitMs);
+  // After a pause of the process, timers run before the 'connect' event of an established connection.
+  const timer = setTimeout(() => setImmediate(onTimeout), connectLimitMs);
   socket.once('connect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
 }

@@ -10,8 +10,8 @@ type Interceptor = NonNullable<
 >[number];
 type Policy = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
 
-/** etcd3 would repeat failed writes, and stop calls to a host for a while: both are ours to decide. */
-class OneTry implements Policy {
+/** Disables the retries and circuit breakers of etcd3: it would retry writes. */
+class NoRetryPolicy implements Policy {
   declare readonly _altReturn: never;
   readonly onSuccess: Policy['onSuccess'] = () => ({ dispose: () => undefined });
   readonly onFailure: Policy['onFailure'] = () => ({ dispose: () => undefined });
@@ -21,17 +21,16 @@ class OneTry implements Policy {
 }
 
 /**
- * The stubs of etcd3 for the calls of EtcdWire. Nothing is sent before the first call. etcd3 takes 90 ms and 27 MB to
- * load, so it is loaded here, for those who use it.
+ * Returns an EtcdWire based on the stubs of etcd3. Connects on the first call. Loads etcd3 lazily, which takes 90 ms and 27 MB.
  */
 export async function connect(endpoints: readonly string[], tls: EtcdTls | undefined): Promise<EtcdWire> {
   const { Etcd3: Client } = await import('etcd3');
   const open = (identity: EtcdTls | undefined) => {
     const options = clientOptions(endpoints, identity);
-    // Watches have a connection of their own: large ranges on the same one would hold their events up.
+    // Watches use a separate connection, because large ranges on the same connection would delay events.
     return { calls: new Client(options), watches: new Client(options) };
   };
-  const endLimit = limitConnections(endpoints.map((endpoint) => Number(new URL(endpoint).port)));
+  const removeLimit = limitConnections(endpoints.map((endpoint) => Number(new URL(endpoint).port)));
   let clients = open(tls);
   const close = ({ calls, watches }: typeof clients) => {
     calls.close();
@@ -43,28 +42,28 @@ export async function connect(endpoints: readonly string[], tls: EtcdTls | undef
     compact: (request, timeout) => clients.calls.kv.compact(request, { deadline: Date.now() + timeout }),
     watch: () => openWatch(clients.watches),
     renew(next) {
-      const before = clients;
+      const previous = clients;
       clients = open(next);
-      close(before);
+      close(previous);
     },
     close: () => {
       close(clients);
-      endLimit();
+      removeLimit();
     },
   };
 }
 
 function clientOptions(endpoints: readonly string[], tls: EtcdTls | undefined): IOptions {
-  const policy = new OneTry();
+  const policy = new NoRetryPolicy();
   return {
     hosts: [...endpoints],
     ...(tls && { credentials: credentials(tls) }),
     faultHandling: { host: () => policy, global: policy },
     grpcOptions: {
-      // Default 4 MiB: one page of large objects would fail, and close the channel for everybody.
+      // A page of large objects exceeds the default of 4 MiB, which would fail and close the shared channel.
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
-      // Finds a peer that is gone without a word. etcd takes a ping every 5 s, and none from an idle connection.
+      // Detects a dead peer. etcd allows a ping every 5 s, and none on an idle connection.
       'grpc.keepalive_time_ms': 10_000,
       'grpc.keepalive_timeout_ms': 5_000,
       'grpc.keepalive_permit_without_calls': 0,
@@ -76,7 +75,7 @@ function clientOptions(endpoints: readonly string[], tls: EtcdTls | undefined): 
 }
 
 function credentials({ ca, cert, key }: EtcdTls): NonNullable<IOptions['credentials']> {
-  // etcd3's type asks for the roots; without them gRPC takes Node's.
+  // The type requires the root certificate; without it, gRPC uses the roots of Node.
   const roots = ca === undefined ? {} : { rootCertificate: Buffer.from(ca) };
   const pair =
     cert === undefined || key === undefined
@@ -85,7 +84,7 @@ function credentials({ ca, cert, key }: EtcdTls): NonNullable<IOptions['credenti
   return { ...roots, ...pair } as NonNullable<IOptions['credentials']>;
 }
 
-/** A member cut off from its leader would keep a watch and say nothing; asked like this, it ends the watch. */
+/** Makes a member that has lost its leader end the watch instead of stalling it. */
 const requireLeader: Interceptor = (options, nextCall) => {
   const call = nextCall(options);
   const start = call.start.bind(call);
@@ -99,7 +98,7 @@ const requireLeader: Interceptor = (options, nextCall) => {
 async function openWatch(client: Etcd3): Promise<WatchStream> {
   const stream: unknown = await client.watchClient.watch({ interceptors: [requireLeader] });
   if (!(stream instanceof Duplex) || !('cancel' in stream) || typeof stream.cancel !== 'function')
-    throw new ArcError('InternalError', 'etcd3 gave something else than a stream for a watch');
+    throw new ArcError('InternalError', 'etcd3 returned no stream for a watch');
   const cancel = stream.cancel.bind(stream);
   return {
     send: (request) => {

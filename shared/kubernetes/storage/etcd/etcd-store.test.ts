@@ -21,7 +21,7 @@ describe('the etcd store', () => {
     await store.close();
   });
 
-  it('reads long lists in pages of 500, all at one revision, whatever is written between them', async () => {
+  it('reads long lists in pages of 500 at one revision despite concurrent writes', async () => {
     const etcd = new FakeEtcd();
     const store = makeStore(etcd, {});
     for (let at = 0; at < 1201; at += 1) etcd.putTogether({ [`/a/${String(at).padStart(5, '0')}`]: `${at}` });
@@ -116,7 +116,7 @@ describe('the etcd store', () => {
     await store.close();
   });
 
-  it('never sends a write twice, and says plainly that etcd refused it', async () => {
+  it('never sends a write twice, and reports that etcd refused it', async () => {
     const etcd = new FakeEtcd();
     const store = makeStore(etcd, {});
     etcd.intercept = () => {

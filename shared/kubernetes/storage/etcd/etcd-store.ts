@@ -30,7 +30,7 @@ import type { EtcdWire } from './wire.ts';
 export interface EtcdParts {
   wire: EtcdWire;
   keyspace: Keyspace;
-  /** ms; see EtcdStoreOptions. */
+  /** Milliseconds; see EtcdStoreOptions. */
   requestTimeout: number;
   listTimeout: number;
   progressInterval: number;
@@ -39,9 +39,9 @@ export interface EtcdParts {
   observe: Observe;
 }
 
-/** A store whose connections may change their certificate. */
+/** A store whose TLS identity can be replaced. */
 export interface RenewableStore extends Store {
-  /** Connects to etcd with these from now on, without a pause; throws where they do not belong together. */
+  /** Uses a new TLS identity for new connections, without interruption. Throws if certificate and key do not match. */
   renew(tls: EtcdTls): void;
 }
 
@@ -51,24 +51,24 @@ interface Write {
   expected: number;
 }
 
-/** How often a list of the newest state starts again because its revision was compacted between two pages. */
-const listTries = 3;
+/** Attempts of a list of the newest state whose revision is compacted between two pages. */
+const listAttempts = 3;
 
 /**
- * The Store over etcd. Reads are linearizable and repeated until they succeed or their time is over; a write is sent
- * once, and if its answer gets lost, what became of it is read from etcd's history.
+ * A Store backed by etcd. Reads are linearizable and retried until their timeout. Writes are sent once; if the response is lost, the
+ * outcome is determined from the history of etcd.
  */
 export class EtcdStore implements RenewableStore {
   readonly synced = true;
-  /** The watches that are connected, each by what asks etcd for its progress. */
+  /** Progress requests of the connected watches. */
   readonly #progress = new Set<() => void>();
   readonly #parts: EtcdParts;
   readonly #closed = new AbortController();
   readonly #timeout: SharedTimeout;
   #background: Promise<void> = Promise.resolve();
-  /** Set once kine has answered. */
+  /** Limits concurrent writes; set once kine has responded. */
   #kineWrites: Semaphore | undefined;
-  /** The newest revision in any answer so far. */
+  /** The newest revision in any response. */
   #seen = 0;
 
   constructor(parts: EtcdParts) {
@@ -97,11 +97,11 @@ export class EtcdStore implements RenewableStore {
     const { keyspace, listTimeout, observe } = this.#parts;
     const end = performance.now() + listTimeout;
     const range = (page: IRangeRequest) => observe('list', prefix, () => this.#range(page, signal, end));
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         return await readList(range, keyspace, request);
       } catch (caught) {
-        if (revision > 0 || tries === listTries || !ArcError.is(caught, 'Expired')) throw caught;
+        if (revision > 0 || attempt === listAttempts || !ArcError.is(caught, 'Expired')) throw caught;
       }
     }
   }
@@ -136,7 +136,7 @@ export class EtcdStore implements RenewableStore {
     for (const ask of this.#progress) ask();
   }
 
-  /** A linearizable read of one key: no cheaper question tells what the cluster, not only one member, has come to. */
+  /** The cheapest linearizable read: returns the revision of the cluster instead of one member. */
   async revision(options: ReadOptions = {}): Promise<number> {
     const { header } = await this.#range({ key: compactionKey, keys_only: true }, options.signal);
     return revisionOf(header.revision);
@@ -149,25 +149,24 @@ export class EtcdStore implements RenewableStore {
       await compactTo(wire, revision, requestTimeout);
     } catch (caught) {
       if (!ArcError.is(caught, 'Timeout') || revision > this.#seen) throw caught;
-      // kine takes the newest revisions for ones to come until a write that is alone has moved its mark.
+      // kine reports the newest revisions as future ones until a write without concurrency has advanced its counter.
       await writeTurn(wire, requestTimeout);
       await compactTo(wire, revision, requestTimeout);
     }
   }
 
-  /** Connects to etcd with these from now on, without a pause; throws where they do not belong together. */
   renew(tls: EtcdTls): void {
     this.#parts.wire.renew(tls);
   }
 
-  /** Ends watches, retries and the compaction loop with ServiceUnavailable; calls on their way still get their answer. */
+  /** Ends watches, retries and compaction; rejects them with ServiceUnavailable. Calls in flight still finish. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#parts.wire.close();
     await this.#background;
   }
 
-  /** The value is copied: the caller keeps its buffer, and the call is encoded later. */
+  /** Copies the value, because the caller may reuse its buffer before the request is encoded. */
   async #write({ key, value, expected }: Write): Promise<WriteResult> {
     checkOpen(this.#closed.signal);
     checkKey(key);
@@ -177,20 +176,20 @@ export class EtcdStore implements RenewableStore {
     const write = { key, value: copy, expected, since: this.#seen };
     const readAt = (at: number) => this.#readAt(key, at);
     const transaction = writeTransaction({ key: keyspace.encode(key), value: copy, expected });
-    let answer: ITxnResponse;
+    let response: ITxnResponse;
     try {
       const send = (timeout: number) => wire.txn(transaction, timeout);
       const sent = () => sendWrite(send, this.#timeout.left, this.#closed.signal);
-      answer = await (this.#kineWrites ? this.#kineWrites.run(sent) : sent());
+      response = await (this.#kineWrites ? this.#kineWrites.run(sent) : sent());
     } catch (caught) {
-      const { certain, unsent, error } = classifyFailure(caught);
+      const { notApplied: certain, unsent, error } = classifyFailure(caught);
       if (unsent || !certain) this.#timeout.unanswered(began);
       if (certain || this.#closed.signal.aborted) throw error;
       return resolveWrite(write, readAt, error);
     }
-    const { succeeded, header, responses } = answer;
-    const revision = this.#see(header.revision);
-    if (isKine(header)) return checkKineAnswer(write, answer, keyspace, readAt);
+    const { succeeded, header, responses } = response;
+    const revision = this.#noteRevision(header.revision);
+    if (isKine(header)) return checkKineAnswer(write, response, keyspace, readAt);
     if (succeeded) return { ok: true, revision };
     const pair = responses[0]?.response_range.kvs[0];
     return { ok: false, current: pair && keyspace.item(pair) };
@@ -204,7 +203,7 @@ export class EtcdStore implements RenewableStore {
     return { item, revision: revisionOf(header.revision) };
   }
 
-  /** A read within its deadline, and before `end` (of performance.now()) in any case. */
+  /** Reads a range within the request timeout, and before `end` (in terms of performance.now()). */
   async #range(
     request: IRangeRequest,
     signal: AbortSignal | undefined,
@@ -213,22 +212,22 @@ export class EtcdStore implements RenewableStore {
     const { wire } = this.#parts;
     const began = performance.now();
     const timeout = Math.min(this.#timeout.left, end - began);
-    if (timeout <= 0) throw new ArcError('Timeout', 'the list took too long; ask for it in pages (limit)');
+    if (timeout <= 0) throw new ArcError('Timeout', 'the list timed out; use limit to read it in pages');
     const response = await retryRead((ms) => wire.range(request, ms), {
       timeout,
       signal,
       closed: this.#closed.signal,
     }).catch((caught: unknown) => {
-      const isAway = ArcError.is(caught, 'ServiceUnavailable', 'Timeout');
-      if (isAway && !signal?.aborted && !this.#closed.signal.aborted) this.#timeout.unanswered(began);
+      const isUnavailable = ArcError.is(caught, 'ServiceUnavailable', 'Timeout');
+      if (isUnavailable && !signal?.aborted && !this.#closed.signal.aborted) this.#timeout.unanswered(began);
       throw caught;
     });
-    this.#see(response.header.revision);
+    this.#noteRevision(response.header.revision);
     if (isKine(response.header)) this.#kineWrites ??= createSemaphore(kineWrites);
     return response;
   }
 
-  #see(text: string): number {
+  #noteRevision(text: string): number {
     const revision = revisionOf(text);
     this.#seen = Math.max(this.#seen, revision);
     this.#timeout.answered();

@@ -18,12 +18,12 @@ describe('classifyFailure', () => {
     ['7 PERMISSION_DENIED: etcdserver: permission denied', 'ServiceUnavailable', true, false],
     ['11 OUT_OF_RANGE: etcdserver: mvcc: required revision has been compacted', 'Expired', true, false],
     ['11 OUT_OF_RANGE: etcdserver: mvcc: required revision is a future revision', 'Timeout', true, false],
-  ])('%s', (text, code, certain, passing) => {
-    expect(classifyFailure(new Error(text))).toMatchObject({ error: { code }, certain, passing });
+  ])('%s', (text, code, notApplied, retryable) => {
+    expect(classifyFailure(new Error(text))).toMatchObject({ error: { code }, notApplied, retryable });
   });
 
   it('leaves our own errors as they are', () => {
     const error = new ArcError('Expired', 'gone');
-    expect(classifyFailure(error)).toEqual({ error, certain: false, unsent: false, passing: false });
+    expect(classifyFailure(error)).toEqual({ error, notApplied: false, unsent: false, retryable: false });
   });
 });

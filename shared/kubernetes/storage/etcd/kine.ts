@@ -2,24 +2,23 @@ import type { IResponseHeader, ITxnResponse } from 'etcd3';
 import { ArcError } from '#shared/base/errors';
 import type { WriteResult } from '../interface/store.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
-import { checkRefusal, type LostWrite, type Now, type ReadAt, resolveWrite } from './resolve-write.ts';
+import { checkRefusal, type KeyState, type LostWrite, type ReadAt, resolveWrite } from './resolve-write.ts';
 
 /**
- * Writes at once. For each, kine holds one connection to PostgreSQL and needs another: where there are none left, all of them stand
- * still until they time out. Three api-servers stay below the 60 connections of knative/components/external-database.
+ * Limit of concurrent writes. kine holds one connection to PostgreSQL per write and needs a second: if none is left, all writes deadlock
+ * until they time out. Three API servers stay below the 60 connections of knative/components/external-database.
  */
 export const kineWrites = 16;
 
-/** Whether kine answered, which speaks etcd's protocol in front of a SQL database: etcd names its cluster in every answer. */
+/** Tells whether a response is from kine, which implements the etcd API on a SQL database: it has no cluster ID. */
 export function isKine(header: IResponseHeader): boolean {
   return Number(header.cluster_id) === 0;
 }
 
 /**
- * Returns what became of a write that kine has answered. When the database fails in the middle of a write, kine 0.17 answers as if the
- * condition had failed, or as if a create had taken place (pkg/logstructured/logstructured.go, Create, Update and Delete drop the
- * error of their Append). So a create is read back, and a refusal is checked against the history of its key. Rejects with Timeout
- * where the write may yet take place.
+ * Returns the actual outcome of a write to kine. If the database fails during a write, kine 0.17 responds as if the comparison had failed,
+ * or as if a create had succeeded (pkg/logstructured/logstructured.go: Create, Update and Delete drop the error of Append). Therefore a
+ * create is read back, and a conflict is checked against the history of the key. Rejects with Timeout if the write may still be applied.
  */
 export async function checkKineAnswer(
   write: LostWrite,
@@ -34,18 +33,21 @@ export async function checkKineAnswer(
     return resolveWrite(write, readAt, cause);
   }
   const [first] = responses;
-  // The delete of a key that is absent succeeds as well, and says that it deleted nothing.
+  // A delete of an absent key succeeds with a deleted count of 0.
   if (succeeded && (write.value || Number(first?.response_delete_range.deleted) > 0))
     return { ok: true, revision };
   const pair = succeeded ? undefined : first?.response_range.kvs[0];
-  const item: Now['item'] = pair && { ...keyspace.item(pair), created: revisionOf(pair.create_revision) };
+  const item: KeyState['item'] = pair && {
+    ...keyspace.item(pair),
+    created: revisionOf(pair.create_revision),
+  };
   return checkRefusal(write, { item, revision }, readAt, cause);
 }
 
 async function isCreated(revision: number, readAt: ReadAt): Promise<boolean> {
   const { item } = await readAt(0);
   if (item?.created === revision) return true;
-  // Somebody may have deleted the key since.
+  // Another client may have deleted the key since.
   if (item && item.created < revision) return false;
   return (await readAt(revision)).item?.revision === revision;
 }

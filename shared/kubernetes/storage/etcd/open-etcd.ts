@@ -9,34 +9,33 @@ import { readShift, ShiftedStore, shiftKey } from './shifted-revisions.ts';
 import type { EtcdWire } from './wire.ts';
 
 export interface EtcdStoreOptions {
-  /** URLs of the members, all http or all https: `https://etcd-0.etcd:2379`. */
+  /** URLs of the members, all http or all https, such as `https://etcd-0.etcd:2379`. */
   endpoints: string[];
   tls?: EtcdTls;
-  /** Put before every key, for a part of an etcd that others use too; default none. */
+  /** Prefix of every key, for a shared etcd; default none. */
   prefix?: string;
-  /** Gives up opening. */
+  /** Aborts opening. */
   signal?: AbortSignal;
-  /** ms for one read with its repetitions, or for one write; default 10,000. */
+  /** Timeout of a read with its retries, or of a write, in milliseconds; default 10,000. */
   requestTimeout?: number;
-  /** ms for a whole list; default 60,000. */
+  /** Timeout of a list in milliseconds; default 60,000. */
   listTimeout?: number;
-  /** ms between progress batches to a watch that has no events of its own; default 5,000. */
+  /** Interval of progress notifications to a watch without events in milliseconds; default 5,000. */
   progressInterval?: number;
   /**
-   * ms; history is kept for one to two of these; default 300,000. 0: another program compacts. Compaction is for the
-   * whole of etcd, whatever the prefix.
+   * Interval of compaction in milliseconds; default 300,000. History is kept for one to two intervals. 0: compaction is off, because another
+   * program compacts. Compaction applies to the whole etcd, regardless of the prefix.
    */
   compactionInterval?: number;
-  /** Receives compactions that failed; they are tried again one interval later. Default: a process warning. */
+  /** Called when a compaction fails; it is retried after one interval. Default: a process warning. */
   onBackgroundError?: (error: ArcError) => void;
-  /** Where calls to etcd are counted. */
+  /** Records calls to etcd. */
   metrics?: Metrics;
 }
 
 /**
- * Opens a store in etcd 3.5.13 or newer (3.4.31 in that line; older ones answer progress questions wrongly). Resolves
- * once etcd answers; rejects with ServiceUnavailable or Timeout if it does not within `requestTimeout`, and with
- * BadRequest for endpoints that cannot be.
+ * Opens a store in etcd 3.5.13 or newer (or 3.4.31; older releases send wrong progress notifications). Resolves when etcd responds. Rejects
+ * with ServiceUnavailable or Timeout if etcd does not respond within `requestTimeout`, and with BadRequest for invalid endpoints.
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<RenewableStore> {
   const { endpoints, tls } = options;
@@ -52,8 +51,8 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<Renewabl
 }
 
 /**
- * Makes the revisions of a store go on beyond `revision`, for every process that opens it from now on. No process may have it open
- * meanwhile. The revisions never go back.
+ * Raises the revision of a store above `revision`, for every process that opens it afterwards. No process may have it open. Never lowers
+ * the revision.
  */
 export async function raiseEtcdRevision(options: EtcdStoreOptions, revision: number): Promise<void> {
   const { endpoints, tls } = options;
@@ -67,13 +66,13 @@ export async function raiseEtcdRevision(options: EtcdStoreOptions, revision: num
     const { ok } = item
       ? await store.update(shiftKey, value, item.revision)
       : await store.create(shiftKey, value);
-    if (!ok) throw new ArcError('Conflict', 'another restore of this store runs');
+    if (!ok) throw new ArcError('Conflict', 'another restore of this store is running');
   } finally {
     await store.close();
   }
 }
 
-/** The store over whatever makes the calls. */
+/** Creates a store on a wire, which tests replace. */
 export function makeStore(wire: EtcdWire, options: Omit<EtcdStoreOptions, 'endpoints'>): EtcdStore {
   return new EtcdStore({
     wire,

@@ -3,18 +3,18 @@ import { compareKeys } from '../interface/keys.ts';
 import type { StoredItem, StoredList } from '../interface/store.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
 
-/** 500 objects take 3 to 4 ms to decode: more in one answer would stop everybody else for too long. */
+/** Page size: decoding 500 objects blocks the event loop for 3 to 4 ms. */
 const pageItems = 500;
 
 export interface ListRequest {
   prefix: string;
   start: string | undefined;
   limit: number | undefined;
-  /** 0: the newest. */
+  /** 0: the newest revision. */
   revision: number;
 }
 
-/** Reads a range page by page, all pages at the revision of the first. */
+/** Reads a range in pages, at the revision of the first page. */
 export async function readList(
   range: (request: IRangeRequest) => Promise<IRangeResponse>,
   keyspace: Keyspace,

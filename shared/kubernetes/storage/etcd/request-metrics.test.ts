@@ -3,7 +3,7 @@ import { createMetrics } from '#shared/base/telemetry';
 import { makeStore } from './open-etcd.ts';
 import { FakeEtcd } from './testing/fake-etcd.ts';
 
-it('counts calls by operation, group and resource, and those that failed', async () => {
+it('counts calls and failures by operation, group and resource', async () => {
   const metrics = createMetrics();
   const store = makeStore(new FakeEtcd(), { metrics });
   const key = '/registry/arc.example/orders/ns/a';

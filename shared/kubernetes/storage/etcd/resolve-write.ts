@@ -1,26 +1,25 @@
 import { ArcError } from '#shared/base/errors';
 import type { StoredItem, WriteResult } from '../interface/store.ts';
 
-/** A write whose answer got lost. `value` undefined: a delete. `expected` 0: a create. */
+/** A write whose response was lost. `value` undefined: a delete. `expected` 0: a create. */
 export interface LostWrite {
   key: string;
   value: Uint8Array | undefined;
   expected: number;
-  /** A revision of the store that was seen before the write was sent: the write took a later one, if any. */
+  /** A revision of the store before the write, which has a later revision if it was applied. */
   since: number;
 }
 
-/** One key as it was at a revision (0: now), and the revision of the store it was read at. */
+/** Reads the key at a revision (0: newest), and the current revision of the store. */
 export type ReadAt = (revision: number) => Promise<{
   item: (StoredItem & { created: number }) | undefined;
   revision: number;
 }>;
 
 /**
- * Finds out what became of a write whose answer got lost, by reading what happened to its key and comparing. If the
- * key is still as it was before, the write may yet take place: that, and a past that is compacted, is a Timeout.
- * Somebody else's write of the very same bytes counts as ours (objects carry a uid, so there is none), and so does
- * a deletion by another client of the key that we wanted to delete.
+ * Determines the outcome of a write whose response was lost from the history of its key. Rejects with Timeout if the key is unchanged,
+ * because the write may still be applied, and if the history is compacted. A write of identical bytes by another client counts as this
+ * write (impossible in practice, because objects have a uid), and so does a delete of the same key by another client.
  */
 export async function resolveWrite(write: LostWrite, readAt: ReadAt, cause: ArcError): Promise<WriteResult> {
   try {
@@ -30,18 +29,18 @@ export async function resolveWrite(write: LostWrite, readAt: ReadAt, cause: ArcE
       : resolveChange(write, now, readAt));
     if (result) return result;
   } catch (caught) {
-    throw unknown(write, cause, `; reading it again failed: ${ArcError.from(caught).message}`);
+    throw outcomeUnknown(write, cause, `; reading it again failed: ${ArcError.from(caught).message}`);
   }
-  throw unknown(write, cause, '; it has not taken place so far');
+  throw outcomeUnknown(write, cause, '; it has not taken place so far');
 }
 
 /**
- * Finds out whether the refusal of a write hides that it took place, or that it may yet: `now` is what the answer says of the key.
- * Rejects as resolveWrite does. A past that is compacted leaves it at the refusal.
+ * Determines whether a refused write was applied nevertheless, or may still be. `now` is the state of the key in the response. Rejects like
+ * resolveWrite, but returns the refusal if the history is compacted.
  */
 export async function checkRefusal(
   write: LostWrite,
-  now: Now,
+  now: KeyState,
   readAt: ReadAt,
   cause: ArcError,
 ): Promise<WriteResult> {
@@ -55,16 +54,16 @@ export async function checkRefusal(
     if (result) return result;
   } catch (caught) {
     if (ArcError.is(caught, 'Expired')) return refused;
-    throw unknown(write, cause, `; reading it again failed: ${ArcError.from(caught).message}`);
+    throw outcomeUnknown(write, cause, `; reading it again failed: ${ArcError.from(caught).message}`);
   }
-  throw unknown(write, cause, '; it has not taken place so far');
+  throw outcomeUnknown(write, cause, '; it has not taken place so far');
 }
 
-export type Now = Awaited<ReturnType<ReadAt>>;
+export type KeyState = Awaited<ReturnType<ReadAt>>;
 
 async function resolveCreate(
   write: LostWrite,
-  { item }: Now,
+  { item }: KeyState,
   readAt: ReadAt,
 ): Promise<WriteResult | undefined> {
   if (!item) return undefined;
@@ -74,7 +73,11 @@ async function resolveCreate(
   return { ok: false, current: withoutCreated(item) };
 }
 
-async function resolveChange(write: LostWrite, now: Now, readAt: ReadAt): Promise<WriteResult | undefined> {
+async function resolveChange(
+  write: LostWrite,
+  now: KeyState,
+  readAt: ReadAt,
+): Promise<WriteResult | undefined> {
   if (now.item?.revision === write.expected) return undefined;
   const refused: WriteResult = { ok: false, current: withoutCreated(now.item) };
   if (now.revision < write.expected) return refused;
@@ -86,10 +89,10 @@ async function resolveChange(write: LostWrite, now: Now, readAt: ReadAt): Promis
   return isOurs ? { ok: true, revision: changed } : refused;
 }
 
-/** The revision that ended the state `isBefore` describes: most often the key's last write, else by halving. */
+/** Returns the first revision that is not `isBefore`: usually the last write of the key, otherwise found by binary search. */
 async function firstAfter(
   expected: number,
-  now: Now,
+  now: KeyState,
   isBefore: (revision: number) => Promise<boolean>,
 ): Promise<number> {
   if (now.item && (await isBefore(now.item.revision - 1))) return now.item.revision;
@@ -111,7 +114,7 @@ function isEqual(value: Uint8Array, other: Uint8Array | undefined): boolean {
   return other !== undefined && Buffer.compare(value, other) === 0;
 }
 
-function unknown(write: LostWrite, cause: ArcError, what: string): ArcError {
-  const message = `whether ${write.key} was written is not known (${cause.message})${what}; read it before you try again`;
+function outcomeUnknown(write: LostWrite, cause: ArcError, reason: string): ArcError {
+  const message = `the outcome of the write to ${write.key} is unknown (${cause.message})${reason}; read the object before you retry`;
   return new ArcError('Timeout', message, { cause });
 }

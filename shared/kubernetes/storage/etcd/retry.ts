@@ -1,11 +1,11 @@
 import type { ITxnResponse } from 'etcd3';
 import { createBackoff, pause } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
-import { retryWaits } from '../interface/store.ts';
+import { retryBackoff } from '../interface/store.ts';
 import { classifyFailure } from './failure.ts';
 
 export interface ReadLimits {
-  /** ms for all tries together. */
+  /** Timeout of all attempts together in milliseconds. */
   timeout: number;
   signal: AbortSignal | undefined;
   /** Aborted when the store is closed. */
@@ -13,13 +13,13 @@ export interface ReadLimits {
 }
 
 /**
- * Tries a read until it succeeds, fails for good, or its time is over. A single try gets at most half of the time, so
- * that a member that does not answer leaves some for another one.
+ * Retries a read until it succeeds, fails permanently, or times out. An attempt gets at most half of the timeout, which leaves time for
+ * another member.
  */
 export async function retryRead<T>(read: (timeout: number) => Promise<T>, limits: ReadLimits): Promise<T> {
   const { timeout, signal, closed } = limits;
   const end = performance.now() + timeout;
-  const backoff = createBackoff(retryWaits);
+  const backoff = createBackoff(retryBackoff);
   for (;;) {
     checkOpen(closed);
     checkTimeout(signal);
@@ -27,7 +27,7 @@ export async function retryRead<T>(read: (timeout: number) => Promise<T>, limits
     try {
       return await unlessAborted(read(Math.max(1, Math.min(left, timeout / 2))), signal);
     } catch (caught) {
-      const { error, passing } = classifyFailure(caught);
+      const { error, retryable: passing } = classifyFailure(caught);
       const wait = backoff.next();
       if (!passing || performance.now() + wait >= end) throw error;
       await pause(wait, [signal, closed]);
@@ -36,8 +36,8 @@ export async function retryRead<T>(read: (timeout: number) => Promise<T>, limits
 }
 
 /**
- * Sends a write once. While there is no connection to send it by, it tries again (another member may be there) until
- * `timeout` ms are over. Rejects with what the transport threw.
+ * Sends a write once. Retries for `timeout` ms only while there is no connection, so that the write was not sent. Rejects with the error of
+ * the transport.
  */
 export async function sendWrite(
   send: (timeout: number) => Promise<ITxnResponse>,
@@ -45,7 +45,7 @@ export async function sendWrite(
   closed: AbortSignal,
 ): Promise<ITxnResponse> {
   const end = performance.now() + timeout;
-  const backoff = createBackoff(retryWaits);
+  const backoff = createBackoff(retryBackoff);
   for (;;) {
     checkOpen(closed);
     try {
@@ -64,19 +64,19 @@ export function checkOpen(closed: AbortSignal): void {
 }
 
 function checkTimeout(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw givenUp();
+  if (signal?.aborted) throw aborted();
 }
 
-/** The call itself runs on until its own deadline: the stubs have no way to take it back. */
+/** Rejects on abort. The call continues until its deadline, because the stubs cannot cancel it. */
 function unlessAborted<T>(call: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return call;
   return new Promise((resolve, reject) => {
-    const stop = () => reject(givenUp());
+    const stop = () => reject(aborted());
     signal.addEventListener('abort', stop, { once: true });
     call.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }
 
-function givenUp(): ArcError {
-  return new ArcError('Timeout', 'the read was given up by its caller');
+function aborted(): ArcError {
+  return new ArcError('Timeout', 'the read was aborted by its caller');
 }

@@ -1,32 +1,32 @@
-/** Minimum timeout, which suffices to notice that etcd answers again; ms. */
-const leastMs = 500;
+/** Minimum timeout in milliseconds, which suffices to detect that etcd has recovered. */
+const minTimeoutMs = 500;
 
 /**
- * The timeout of calls to an etcd that is away, shared by all calls since it went: a client's request makes several calls in sequence, and each
- * would wait for its whole timeout again.
+ * The timeout of calls, shared by all calls while etcd is unavailable: a client request makes several calls in sequence, each of which would
+ * otherwise wait for the full timeout.
  */
 export class SharedTimeout {
   readonly #timeoutMs: number;
-  /** When the first unanswered call began, by performance.now(); undefined after an answer. */
-  #awaySince: number | undefined;
+  /** Start of the first unanswered call in terms of performance.now(); undefined after a response. */
+  #unavailableSince: number | undefined;
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Timeout of a call that begins now, ms. */
+  /** Timeout of a call that begins now, in milliseconds. */
   get left(): number {
-    if (this.#awaySince === undefined) return this.#timeoutMs;
-    const rest = this.#timeoutMs - (performance.now() - this.#awaySince);
-    return Math.min(this.#timeoutMs, Math.max(leastMs, rest));
+    if (this.#unavailableSince === undefined) return this.#timeoutMs;
+    const rest = this.#timeoutMs - (performance.now() - this.#unavailableSince);
+    return Math.min(this.#timeoutMs, Math.max(minTimeoutMs, rest));
   }
 
   answered(): void {
-    this.#awaySince = undefined;
+    this.#unavailableSince = undefined;
   }
 
-  /** @param began of performance.now() */
+  /** @param began start of the call in terms of performance.now() */
   unanswered(began: number): void {
-    this.#awaySince ??= began;
+    this.#unavailableSince ??= began;
   }
 }

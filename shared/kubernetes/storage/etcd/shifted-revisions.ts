@@ -11,10 +11,10 @@ import type {
 import type { EtcdTls } from './endpoints.ts';
 import type { RenewableStore } from './etcd-store.ts';
 
-/** Where the number is kept that is added to etcd's revisions; absent is 0. */
+/** The key of the number that is added to etcd's revisions; absent: 0. */
 export const shiftKey = '/storage/revision-shift';
 
-/** The shift that a store has been given. */
+/** Reads the revision shift of a store. */
 export async function readShift(
   store: Pick<RenewableStore, 'get'>,
   signal?: AbortSignal,
@@ -23,13 +23,13 @@ export async function readShift(
   if (!item) return { shift: 0, item };
   const shift = Number(Buffer.from(item.value).toString());
   if (Number.isSafeInteger(shift) && shift > 0) return { shift, item };
-  throw new ArcError('InternalError', `the key ${shiftKey} in etcd is not a number of revisions`);
+  throw new ArcError('InternalError', `the key ${shiftKey} in etcd does not contain a number of revisions`);
 }
 
 /**
- * A store whose revisions are etcd's plus `shift`. A fresh etcd counts from 1 again, and can be told to start elsewhere only while it is
- * stopped: after a restore, watches and lists that clients begin at a revision of before must be refused as expired, and not continue with
- * what happens to have the same number.
+ * A store whose revisions are those of etcd plus `shift`. After a restore into a new etcd, which counts from 1 again, watches and lists at
+ * earlier revisions must fail as expired instead of continuing at unrelated revisions with the same number. etcd itself can raise its
+ * revision only offline.
  */
 export class ShiftedStore implements RenewableStore {
   readonly #store: RenewableStore;
@@ -98,12 +98,12 @@ export class ShiftedStore implements RenewableStore {
     return this.#store.close();
   }
 
-  /** Throws Expired for a revision of before the restore. */
+  /** Throws Expired for a revision before the restore. */
   #check(revision: number): void {
     if (revision >= this.#shift) return;
     throw new ArcError(
       'Expired',
-      `revision ${revision} is of before the store was restored: the oldest is ${this.#shift}; list again`,
+      `revision ${revision} is older than the restore of the store: the oldest is ${this.#shift}; list again`,
     );
   }
 
@@ -127,13 +127,13 @@ export class ShiftedStore implements RenewableStore {
     return { ok: false, current: result.current && this.#outer(result.current) };
   }
 
-  /** Nothing has the expected revision. */
+  /** The result of a write whose expected revision does not exist. */
   async #conflict(key: string): Promise<WriteResult> {
     return { ok: false, current: (await this.get(key)).item };
   }
 }
 
-/** A positive revision that no key of the store can have; others are for the store to judge. */
+/** Tells whether a valid revision is before the restore. Invalid revisions are rejected by the inner store. */
 function isPast(expected: number, shift: number): boolean {
   return Number.isSafeInteger(expected) && expected > 0 && expected <= shift;
 }

@@ -1,6 +1,6 @@
 import type { ICompare, ITxnRequest } from 'etcd3';
 
-/** A conditional write to one etcd key: `expected` is its mod_revision (0: absent); no value means delete. */
+/** A conditional write to an etcd key. `expected` is its mod_revision (0: absent); without a value, a delete. */
 export interface KeyWrite {
   key: Buffer;
   value: Buffer | undefined;
@@ -8,8 +8,8 @@ export interface KeyWrite {
 }
 
 /**
- * The only transactions there are, because kine understands no others (it matches on their shape): if the key is at
- * the expected revision put or delete it, else read it.
+ * Returns the only form of write transaction that kine supports (it matches on the shape): if the key is at the expected revision, put or
+ * delete it, otherwise read it.
  */
 export function writeTransaction({ key, value, expected }: KeyWrite): ITxnRequest {
   const compare: ICompare = { target: 'Mod', result: 'Equal', key, mod_revision: expected };
@@ -17,10 +17,10 @@ export function writeTransaction({ key, value, expected }: KeyWrite): ITxnReques
   return { compare: [compare], success: [success], failure: [{ request_range: { key } }] };
 }
 
-/** The key kube-apiserver and kine use as well, so that one process compacts, however many there are. */
+/** The compaction key of kube-apiserver and kine, shared so that only one process compacts. */
 export const compactionKey = Buffer.from('compact_rev_key');
 
-/** Takes the turn of `version`. Only one member can, because the put makes it version + 1. */
+/** Returns a transaction that claims the turn `version`. It succeeds for one process only, because it increments the version. */
 export function compactionTransaction(version: number, revision: number): ITxnRequest {
   const key = compactionKey;
   return {

@@ -4,16 +4,16 @@ import type { StoreEvent, WatchBatch } from '../interface/store.ts';
 import { type Keyspace, revisionOf } from './keyspace.ts';
 
 /**
- * Where a watch is, independent of the connection it runs over. The position moves only with events that were handed
- * out and with progress that etcd reports: the revision in the header of other messages is the store's, and events
- * before it may still be on their way. etcd3's own watcher loses events there: docs/decisions/0006-raw-etcd-stubs.md.
+ * The position of a watch, independent of its connection. It advances only with delivered events and progress notifications: headers of
+ * other messages contain the revision of the store, and events before it may still be in flight. The watcher of etcd3 loses events there:
+ * docs/decisions/0006-raw-etcd-stubs.md.
  */
 export class WatchCursor {
   readonly #keyspace: Keyspace;
   readonly #prefix: string;
   #position: number;
-  /** Events of the last revision of a fragment: the next fragment may hold more of that revision. */
-  #held: StoreEvent[] = [];
+  /** Events of the last revision of a fragment, which the next fragment may continue. */
+  #incomplete: StoreEvent[] = [];
 
   constructor(keyspace: Keyspace, prefix: string, after: number) {
     this.#keyspace = keyspace;
@@ -21,9 +21,9 @@ export class WatchCursor {
     this.#position = after;
   }
 
-  /** The start of a watch on a new connection: every event that was not handed out. */
+  /** Returns the request to resume the watch on a new connection after the last delivered event. */
   resume(): IWatchCreateRequest {
-    this.#held = [];
+    this.#incomplete = [];
     return {
       ...this.#keyspace.range(this.#prefix),
       start_revision: this.#position + 1,
@@ -34,19 +34,19 @@ export class WatchCursor {
   }
 
   /**
-   * The batch a message makes, if any. Rejects with Expired when the position is compacted, and with ServiceUnavailable
-   * when etcd ended the watch for another reason.
+   * Returns the batch of a message, if any. Throws Expired if the position is compacted, and ServiceUnavailable if etcd ended the watch for
+   * another reason.
    */
   take(message: IWatchResponse): WatchBatch | undefined {
     if (message.canceled) throw this.#canceled(message);
     if (message.created) return undefined;
     if (message.events.length === 0) return this.#progress(revisionOf(message.header.revision));
-    const events = [...this.#held, ...message.events.map((event) => this.#event(event))];
-    this.#held = [];
+    const events = [...this.#incomplete, ...message.events.map((event) => this.#event(event))];
+    this.#incomplete = [];
     if (message.fragment) {
       const last = events.at(-1)?.revision;
       const whole = events.findIndex((event) => event.revision === last);
-      this.#held = events.splice(whole);
+      this.#incomplete = events.splice(whole);
     }
     return this.#advance(events.filter((event) => event.revision > this.#position));
   }
@@ -59,21 +59,22 @@ export class WatchCursor {
   }
 
   #progress(revision: number): WatchBatch | undefined {
-    if (this.#held.length > 0 || revision <= this.#position) return undefined;
+    if (this.#incomplete.length > 0 || revision <= this.#position) return undefined;
     this.#position = revision;
     return { events: [], revision };
   }
 
   #event({ type, kv, prev_kv }: IEvent): StoreEvent {
-    // The stubs fill a missing message in with null, which their types do not say.
+    // Missing messages are null, contrary to the types of the stubs.
     const before: IKeyValue | null = prev_kv;
     const previous = before ? this.#keyspace.item(before) : undefined;
     const { key, value, revision } = this.#keyspace.item(kv);
     if (type === 'Put') {
-      if (!previous && revisionOf(kv.create_revision) !== revision) throw this.#forgotten(key, revision);
+      if (!previous && revisionOf(kv.create_revision) !== revision)
+        throw this.#previousCompacted(key, revision);
       return { type: 'put', key, value, revision, previous };
     }
-    if (!previous) throw this.#forgotten(key, revision);
+    if (!previous) throw this.#previousCompacted(key, revision);
     return { type: 'delete', key, revision, previous };
   }
 
@@ -83,11 +84,11 @@ export class WatchCursor {
       const message = `revision ${this.#position} is compacted: the oldest that can be watched from is ${compacted}; list again`;
       return new ArcError('Expired', message);
     }
-    return new ArcError('ServiceUnavailable', `etcd ended a watch: ${cancel_reason || 'it gave no reason'}`);
+    return new ArcError('ServiceUnavailable', `etcd ended a watch: ${cancel_reason || 'no reason given'}`);
   }
 
-  #forgotten(key: string, revision: number): ArcError {
-    const message = `what revision ${revision} replaced at ${key} is compacted; list again`;
+  #previousCompacted(key: string, revision: number): ArcError {
+    const message = `the value before revision ${revision} of ${key} is compacted; list again`;
     return new ArcError('Expired', message);
   }
 }

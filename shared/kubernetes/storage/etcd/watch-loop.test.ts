@@ -24,7 +24,7 @@ async function collect(
 }
 
 describe('a watch over connections that break', () => {
-  it('goes on where it was, not where the store was', async () => {
+  it('resumes at its own position, not at the revision of the store', async () => {
     const etcd = new FakeEtcd();
     const store = makeStore(etcd, options);
     for (let at = 0; at < 20; at += 1) etcd.putTogether({ [`/w/${at}`]: 'x' });
@@ -52,7 +52,7 @@ describe('a watch over connections that break', () => {
     await store.close();
   });
 
-  it('gives each event once and in order, whatever breaks when and however messages are cut', () =>
+  it('yields each event once and in order despite broken connections and fragmented messages', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(fc.constantFrom('/w/a', '/w/b', '/w/c', '/x'), { minLength: 1, maxLength: 3 }), {
@@ -101,7 +101,7 @@ describe('a watch over connections that break', () => {
     await store.close();
   });
 
-  it('says Expired when it was compacted while the connection was away', async () => {
+  it('rejects with Expired if its position was compacted while disconnected', async () => {
     const etcd = new FakeEtcd();
     const store = makeStore(etcd, options);
     for (let at = 0; at < 10; at += 1) etcd.putTogether({ [`/w/${at}`]: 'x' });

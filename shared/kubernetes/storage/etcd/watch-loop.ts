@@ -1,54 +1,54 @@
 import { createBackoff, pause } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
-import { retryWaits, type WatchBatch } from '../interface/store.ts';
-import { closedWhileWatched } from '../memory/watchers.ts';
+import { retryBackoff, type WatchBatch } from '../interface/store.ts';
+import { closedDuringWatch } from '../memory/watchers.ts';
 import { classifyFailure } from './failure.ts';
 import type { WatchCursor } from './watch-cursor.ts';
 import type { EtcdWire, WatchStream } from './wire.ts';
 
 export interface WatchParts {
   wire: EtcdWire;
-  /** ms between the questions for progress of a watch that has nothing to tell. */
+  /** Interval of progress requests of an idle watch in milliseconds. */
   progressInterval: number;
-  /** Where a connected watch leaves what asks for its progress, for those who cannot wait for the interval. */
+  /** Registry in which a connected watch adds its progress request, for immediate use. */
   progress: Set<() => void>;
-  /** ms until etcd has to confirm a watch. */
+  /** Timeout of the confirmation of a watch by etcd in milliseconds. */
   openTimeout: number;
   /** Aborted when the store is closed. */
   closed: AbortSignal;
 }
 
 /**
- * All batches from the cursor on, over as many connections as it takes. Only a compacted position, a refusal for good
- * and the closing of the store end it early; while etcd is away it waits.
+ * Yields all batches from the cursor, and reconnects as needed. Rejects only if the position is compacted, on a permanent failure, or when
+ * the store is closed; waits while etcd is unavailable.
  */
 export async function* watchEvents(
   parts: WatchParts,
   cursor: WatchCursor,
   signal: AbortSignal,
 ): AsyncGenerator<WatchBatch, void, undefined> {
-  const backoff = createBackoff(retryWaits);
+  const backoff = createBackoff(retryBackoff);
   while (!signal.aborted) {
-    if (parts.closed.aborted) throw closedWhileWatched();
+    if (parts.closed.aborted) throw closedDuringWatch();
     try {
       for await (const batch of followOnce(parts, cursor, signal)) {
         backoff.reset();
         yield batch;
       }
     } catch (caught) {
-      if (!isPassing(caught)) throw classifyFailure(caught).error;
+      if (!isResumable(caught)) throw classifyFailure(caught).error;
     }
     if (signal.aborted || parts.closed.aborted) continue;
     await pause(backoff.next(), [signal, parts.closed]);
   }
 }
 
-/** A watch that etcd ended without saying Expired can be asked for again. */
-function isPassing(caught: unknown): boolean {
-  return ArcError.is(caught, 'ServiceUnavailable') || classifyFailure(caught).passing;
+/** Tells whether the watch can be resumed. */
+function isResumable(caught: unknown): boolean {
+  return ArcError.is(caught, 'ServiceUnavailable') || classifyFailure(caught).retryable;
 }
 
-/** The watch over one connection; ends without an error when it is no longer wanted. */
+/** Watches over one connection. Returns without an error on abort and close. */
 async function* followOnce(
   parts: WatchParts,
   cursor: WatchCursor,
@@ -60,7 +60,7 @@ async function* followOnce(
   signal.addEventListener('abort', stop);
   parts.closed.addEventListener('abort', stop);
   const opening = setTimeout(stop, parts.openTimeout);
-  const progress = new ProgressQuestions(stream, parts);
+  const progress = new ProgressRequests(stream, parts);
   try {
     stream.send({ create_request: cursor.resume() });
     if (isOver()) return;
@@ -84,8 +84,8 @@ async function* followOnce(
   }
 }
 
-/** Asks for progress now and then while the consumer waits for the next message, and never before the first one. */
-class ProgressQuestions {
+/** Sends progress requests periodically while the consumer waits for a message, but not before the first message. */
+class ProgressRequests {
   readonly #stream: WatchStream;
   readonly #all: Set<() => void>;
   readonly #timer: NodeJS.Timeout;
@@ -95,25 +95,25 @@ class ProgressQuestions {
   constructor(stream: WatchStream, { progressInterval, progress }: WatchParts) {
     this.#stream = stream;
     this.#all = progress;
-    this.#all.add(this.#want);
-    this.#timer = setInterval(() => this.#waiting && this.#ask(), progressInterval);
+    this.#all.add(this.#request);
+    this.#timer = setInterval(() => this.#waiting && this.#send(), progressInterval);
     this.#timer.unref();
   }
 
-  /** At once, or as soon as the consumer waits. */
-  readonly #want = (): void => {
-    if (this.#waiting) this.#ask();
+  /** Sends a request immediately, or as soon as the consumer waits. */
+  readonly #request = (): void => {
+    if (this.#waiting) this.#send();
     else this.#wanted = true;
   };
 
-  #ask(): void {
+  #send(): void {
     this.#wanted = false;
     this.#stream.send({ progress_request: {} });
   }
 
   waiting(): void {
     this.#waiting = true;
-    if (this.#wanted) this.#ask();
+    if (this.#wanted) this.#send();
   }
 
   busy(): void {
@@ -121,7 +121,7 @@ class ProgressQuestions {
   }
 
   end(): void {
-    this.#all.delete(this.#want);
+    this.#all.delete(this.#request);
     clearInterval(this.#timer);
   }
 }

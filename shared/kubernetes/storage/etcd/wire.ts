@@ -11,8 +11,8 @@ import type {
 import type { EtcdTls } from './endpoints.ts';
 
 /**
- * The four calls of etcd's API that the store makes, each tried once and never repeated; `timeout` is in ms. They
- * reject with what the transport throws: classifyFailure() says what that means.
+ * The calls of the etcd API that the store uses, without retries. `timeout` is in milliseconds. Calls reject with the error of the
+ * transport, which classifyFailure() interprets.
  */
 export interface EtcdWire {
   range(request: IRangeRequest, timeout: number): Promise<IRangeResponse>;
@@ -20,15 +20,15 @@ export interface EtcdWire {
   compact(request: ICompactionRequest, timeout: number): Promise<ICompactionResponse>;
   watch(): Promise<WatchStream>;
   /**
-   * From now on connects with these; throws, and goes on with what it has, where they do not belong together. Calls and watches
-   * in flight stay on their connections, whose certificates TLS checks only when a connection is made.
+   * Uses a new TLS identity for new connections. Throws if certificate and key do not match, and keeps the previous identity. Calls and
+   * watches in flight stay on their connections.
    */
   renew(tls: EtcdTls): void;
-  /** Calls on their way end by themselves; new ones reject. */
+  /** Rejects new calls; calls in flight finish. */
   close(): void;
 }
 
-/** One watch call. Messages wait at the sender until they are read; a broken connection rejects the iteration. */
+/** A watch call with backpressure. A broken connection rejects the iteration. */
 export interface WatchStream extends AsyncIterable<IWatchResponse> {
   send(request: IWatchRequest): void;
   cancel(): void;

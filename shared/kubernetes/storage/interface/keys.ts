@@ -1,15 +1,15 @@
 import { ArcError } from '#shared/base/errors';
 
-/** lmdb takes keys of up to 1,978 bytes; the longest Kubernetes path (group, resource, namespace, name) stays under 600. */
+/** LMDB supports keys of up to 1,978 bytes; the longest Kubernetes path (group, resource, namespace, name) is below 600. */
 export const maxKeyBytes = 1024;
 
-/** Refuses keys no store could tell apart or hold: empty, longer than 1 KiB in UTF-8, or with half a surrogate pair. */
+/** Throws BadRequest for keys that a store cannot hold: empty, longer than 1 KiB in UTF-8, or with a lone surrogate. */
 export function checkKey(key: string): void {
   if (key === '') throw new ArcError('BadRequest', 'a storage key must not be empty');
   if (!key.isWellFormed()) {
     throw new ArcError('BadRequest', `storage key ${JSON.stringify(key)} is not valid Unicode`);
   }
-  // A UTF-16 unit takes at most three bytes, so most keys need no exact count.
+  // A UTF-16 code unit takes at most three bytes, so most keys need no exact count.
   if (key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes) {
     throw new ArcError(
       'BadRequest',
@@ -19,8 +19,8 @@ export function checkKey(key: string): void {
 }
 
 /**
- * The order of two keys by their UTF-8 bytes, as etcd and lmdb sort them: negative, zero or positive. Comparing
- * strings with `<` would put surrogate pairs (U+10000 and up) before U+E000..U+FFFF, where the bytes say after.
+ * Compares two keys by their UTF-8 bytes, as etcd and LMDB sort them. Comparing strings with `<` would sort surrogate pairs (U+10000 and
+ * above) before U+E000..U+FFFF.
  */
 export function compareKeys(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
@@ -32,7 +32,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** A surrogate stands for a code point above all others of sixteen bits. */
+/** Ranks a surrogate above all other code units. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -1,53 +1,52 @@
 /**
- * A revisioned key-value store with the semantics of etcd v3: every successful write takes the next number of one
- * counter, reads name the revision they saw, and a watch replays all writes after a revision in order. Every
- * method rejects with ArcError: `Expired` for a compacted revision, `Timeout` past its deadline or signal and for a
- * revision still to come, `ServiceUnavailable` when the store cannot answer, `BadRequest` for a key it cannot hold.
+ * A revisioned key-value store with the semantics of etcd v3: every successful write increments the revision, reads return the revision
+ * of the store, and a watch replays all writes after a revision in order. Methods reject with ArcError: `Expired` for a compacted
+ * revision, `Timeout` after a deadline or abort and for a future revision, `ServiceUnavailable` if the store is unavailable, `BadRequest`
+ * for an invalid key.
  *
- * Items, events and their values are shared by all who read them: they are read-only by agreement. A value that is
- * written may be changed by its owner once the method has been called. Revisions start above 0.
+ * Items, events and their values are shared by all readers and must not be mutated. The caller of a write may reuse its buffer after the
+ * call. Revisions start above 0.
  */
 export interface Store {
-  /** The newest state of `key`, and the revision of the store that it was read at. */
+  /** Returns the newest state of `key`, and the revision of the store at the time of the read. */
   get(key: string, options?: ReadOptions): Promise<{ item: StoredItem | undefined; revision: number }>;
 
-  /** Keys that begin with `prefix`, in byte order. */
+  /** Returns the items whose keys have `prefix`, in byte order. */
   list(prefix: string, options?: ListOptions): Promise<StoredList>;
 
-  /** Writes `key` if it is absent. */
+  /** Writes `key` if it does not exist. */
   create(key: string, value: Uint8Array): Promise<WriteResult>;
 
   /** Writes `key` if its revision is still `expected`. */
   update(key: string, value: Uint8Array, expected: number): Promise<WriteResult>;
 
-  /** Removes `key` if its revision is still `expected`. */
+  /** Deletes `key` if its revision is still `expected`. */
   delete(key: string, expected: number): Promise<WriteResult>;
 
   /**
-   * All events after `after` under `prefix`, each once and in revision order, in batches; ends when `signal` is aborted.
-   * An `after` still to come is waited for. Rejects with `Expired` when `after` is older than what is kept, or when the
-   * consumer falls so far behind that events it has yet to see are forgotten: list again; with `ServiceUnavailable`
-   * when the store is closed. A batch with no events reports progress: nothing under the prefix happened up to its
-   * revision; it comes to a consumer that waits, now and then, while others write elsewhere.
+   * Yields all events after revision `after` under `prefix` in revision order, in batches, until `signal` is aborted. Waits for a future
+   * `after`. Rejects with `Expired` if `after` is compacted, or if the consumer falls behind the compacted history: relist. Rejects with
+   * `ServiceUnavailable` when the store is closed. A batch without events is a progress notification (bookmark): no event under the prefix
+   * up to its revision. It is sent periodically to a waiting consumer while other keys change.
    */
   watch(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch>;
 
-  /** Asks for a progress batch soon, for every watch that waits and that others' writes have left behind. */
+  /** Requests a progress notification for every waiting watch that is behind the store. */
   requestProgress(): void;
 
-  /** The newest revision. */
+  /** Returns the newest revision. */
   revision(): Promise<number>;
 
-  /** Forgets history before `revision`: reads and watches that need it fail with `Expired`. Rejects with `Timeout` for one to come. */
+  /** Compacts the history before `revision`: reads and watches of it reject with `Expired`. Rejects with `Timeout` for a future revision. */
   compact(revision: number): Promise<void>;
 
-  /** False while what should be answered from memory is being loaded: until then every list and watch costs its full price. */
+  /** False while a cache initializes: until then, lists and watches are served by the backing store. */
   readonly synced: boolean;
 
   close(): Promise<void>;
 }
 
-/** One key's value; `revision` is the write that made it (etcd's mod_revision). */
+/** The value of a key; `revision` is the revision of its last write (etcd's mod_revision). */
 export interface StoredItem {
   key: string;
   value: Uint8Array;
@@ -56,44 +55,44 @@ export interface StoredItem {
 
 export interface ReadOptions {
   signal?: AbortSignal;
-  /** A state not older than this revision will do, so that it can come from memory; 0 is any. Without it: the newest. */
+  /** Accepts a cached state at this revision or newer; 0: any. Default: the newest state. */
   atLeast?: number;
 }
 
 export interface ListOptions extends ReadOptions {
-  /** At most this many items; 0 is no limit. */
+  /** Maximum number of items; 0: no limit. */
   limit?: number;
-  /** Only keys >= this one (a key under the prefix): where the next page starts. */
+  /** The first key of the page, inclusive. */
   start?: string;
-  /** The state at this past revision, instead of the newest, whatever `atLeast` says; 0 is the newest. */
+  /** Reads the state at this past revision and ignores `atLeast`; 0: the newest. */
   revision?: number;
-  /** Only items with one of these words are wanted, and all of those: a store that has no index returns others too. `limit` is not for such a list. */
-  finding?: Finding;
+  /** Reads only items with one of these index values. A store without an index returns other items as well. Not combined with `limit`. */
+  lookup?: IndexLookup;
 }
 
-/** How the items of a collection are found by what is in them. */
-export interface IndexedBy {
-  /** The collection: keys that begin with this. */
+/** The definition of an index of a collection. */
+export interface ItemIndexer {
+  /** The key prefix of the collection. */
   prefix: string;
-  /** The words that an item is found by. Pure; called once for each state of an item. One function for each index: it is its identity. */
-  wordsOf: (item: StoredItem) => readonly string[];
+  /** Returns the index values of an item. Pure; called once per state of an item. The function is the identity of the index. */
+  indexValuesOf: (item: StoredItem) => readonly string[];
 }
 
-/** Words in an index of a collection. */
-export interface Finding {
-  by: IndexedBy;
-  words: readonly string[];
+/** A lookup of items by index values. */
+export interface IndexLookup {
+  indexer: ItemIndexer;
+  values: readonly string[];
 }
 
 export interface StoredList {
   items: StoredItem[];
-  /** The revision the list is consistent at. */
+  /** The revision of the consistent snapshot. */
   revision: number;
-  /** How many items of the range come after the last one returned. */
+  /** Number of items in the range after the last returned item. */
   remaining: number;
 }
 
-/** `ok`: the write took `revision`. Otherwise nothing was written and `current` is what stood in its way. */
+/** `ok`: the write succeeded at `revision`. Otherwise a conflict with `current`, which is undefined if the key does not exist. */
 export type WriteResult = { ok: true; revision: number } | { ok: false; current: StoredItem | undefined };
 
 export interface WatchOptions {
@@ -106,10 +105,10 @@ export interface WatchBatch {
   revision: number;
 }
 
-/** `previous` is what the write replaced; a `delete` has no value of its own. */
+/** `previous` is the item before the write. */
 export type StoreEvent =
   | { type: 'put'; key: string; value: Uint8Array; revision: number; previous: StoredItem | undefined }
   | { type: 'delete'; key: string; revision: number; previous: StoredItem };
 
-/** Waits between tries while the store does not answer, in milliseconds. */
-export const retryWaits = { baseMs: 50, maxMs: 2000 };
+/** Backoff of retries while the store is unavailable. */
+export const retryBackoff = { baseMs: 50, maxMs: 2000 };

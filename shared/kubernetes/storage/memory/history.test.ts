@@ -63,7 +63,7 @@ describe('History', () => {
     expect(history.floor).toBe(4);
   });
 
-  it('knows revisions that nothing of its own happened in, and several events of one', () => {
+  it('supports revisions without events, and several events per revision', () => {
     const history = new History(limits, { floor: 10, newest: 10 });
     history.append([put('/a', 13), put('/b', 13), put('/c', 15)], 18);
     expect(history).toMatchObject({ first: 13, newest: 18, floor: 10 });
@@ -115,7 +115,7 @@ describe('a History with an archive', () => {
 
   const eventsOf = (history: History) => [...history.after(history.floor)].map((one) => history.eventOf(one));
 
-  it('reads values again that it no longer has, and keeps those of the newest events', () => {
+  it('reads archived values, and keeps the values of the newest events in memory', () => {
     const { read, archive } = archived(300);
     const history = new History(limits, { floor: 0, newest: 1 }, archive);
     history.append(events);
@@ -133,7 +133,7 @@ describe('a History with an archive', () => {
     expect([...history.after(4)].map(({ event }) => event)).toEqual([put('/b', 5)]);
   });
 
-  it('counts what is in memory right while it forgets and sweeps', () => {
+  it('counts bytes in memory correctly while it drops and sweeps entries', () => {
     const { archive } = archived(700);
     const history = new History({ events: 4, bytes: 1_000_000 }, { floor: 0, newest: 1 }, archive);
     for (let revision = 2; revision < 9_000; revision += 1) {

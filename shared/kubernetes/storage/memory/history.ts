@@ -2,7 +2,7 @@ import { ArcError } from '#shared/base/errors';
 import type { StoredItem, StoreEvent } from '../interface/store.ts';
 import type { Overlay, PastItem } from './items.ts';
 
-/** How much of the past is kept: events, and bytes of the values they replaced. */
+/** Limits of the history: number of events, and bytes of replaced values. */
 export interface HistoryLimits {
   events: number;
   bytes: number;
@@ -13,56 +13,55 @@ export interface EventRecord {
   type: StoreEvent['type'];
   key: string;
   revision: number;
-  /** The revision of what it replaced; 0: nothing. */
+  /** Revision of the replaced item; 0: none. */
   previous: number;
-  /** The size of what it replaced. */
+  /** Size of the replaced value. */
   previousBytes: number;
 }
 
-/** Where a history begins: everything that happened after `floor` and up to `newest` is among `records`. */
+/** The initial state of a history: `records` are all events after `floor` up to `newest`. */
 export interface HistoryStart {
   floor: number;
   newest: number;
-  /** Of events whose values the archive has. */
+  /** Events whose values are in the archive. */
   records?: readonly EventRecord[];
 }
 
-/** Where the values of events are found again, so that those of the newest events only have to be in memory. */
+/** Storage of the values of older events, so that only the newest are in memory. */
 export interface Archive {
-  /** How many bytes of replaced values stay in memory, with their events. */
+  /** Limit of replaced values in memory, in bytes. */
   recentBytes: number;
-  /** The value that was written at a revision which the history still needs. */
+  /** Returns the value written at a revision that the history still references. */
   valueAt(revision: number, key: string): Uint8Array;
 }
 
-/** An event of a history. Its values are in memory with `event`, or in the archive. */
+/** An event of the history. Its values are in memory (`event`), or in the archive. */
 export interface HistoryEntry extends EventRecord {
   event: StoreEvent | undefined;
 }
 
-/** The size of an event without the value it replaced: its own fields and its key. */
+/** Estimated size of an event without its replaced value. */
 const eventBytes = 200;
 
 /**
- * The newest events in revision order, bounded by count and bytes. Revisions may be missing between them (of others in
- * the same etcd), and one revision may have several events. It is the only buffer that watches have: a watcher is a
- * revision in it, so 200 watchers share the event objects.
+ * The newest events in revision order, bounded by count and bytes. Revisions may have gaps (other keys in the same etcd), and a revision
+ * may have several events. Watches have no other buffer: a watcher is a position in the history, so 200 watchers share the event objects.
  */
 export class History {
   readonly #limits: HistoryLimits;
   readonly #archive: Archive | undefined;
   #entries: (HistoryEntry | undefined)[];
-  /** Index in #entries of the oldest event kept; what stands before it is forgotten and swept away in bulk. */
+  /** Index in #entries of the oldest event. Entries before it are removed in bulk. */
   #head = 0;
   /** Index in #entries of the oldest event whose values are in memory. */
   #recent: number;
   #floor: number;
   #newest: number;
   #bytes: number;
-  /** The part of #bytes from #recent on. */
+  /** The part of #bytes from index #recent. */
   #recentBytes = 0;
 
-  /** Without an archive all values stay in memory. */
+  /** @param archive undefined: all values stay in memory */
   constructor(limits: HistoryLimits, { floor, newest, records = [] }: HistoryStart, archive?: Archive) {
     this.#limits = limits;
     this.#archive = archive;
@@ -74,17 +73,17 @@ export class History {
     this.#trim();
   }
 
-  /** The revision of the oldest event kept, or the next one to come. */
+  /** The revision of the oldest event, or the next revision if the history is empty. */
   get first(): number {
     return this.#entries[this.#head]?.revision ?? this.#newest + 1;
   }
 
-  /** The newest revision: nothing up to it is missing. */
+  /** The newest revision: the history is complete up to it. */
   get newest(): number {
     return this.#newest;
   }
 
-  /** The oldest revision that can be read at or watched from. */
+  /** The oldest revision that can be read or watched from. */
   get floor(): number {
     return this.#floor;
   }
@@ -93,7 +92,7 @@ export class History {
     return this.#limits;
   }
 
-  /** The events after a revision, which must not be below the floor, oldest first. */
+  /** Yields the events after a revision, which must not be below the floor. */
   *after(revision: number): Generator<HistoryEntry, void, undefined> {
     for (let at = this.#indexAfter(revision); at < this.#entries.length; at += 1) {
       const entry = this.#entries[at];
@@ -101,17 +100,17 @@ export class History {
     }
   }
 
-  /** The event with its values. An entry that `after` has yielded is good until the next write. */
+  /** Returns an event with its values. `entry` is valid until the next write. */
   eventOf(entry: HistoryEntry): StoreEvent {
     if (entry.event) return entry.event;
     const { type, key, revision } = entry;
     const previous = entry.previous === 0 ? undefined : this.#itemAt(entry.previous, key);
     if (type === 'put') return { type, ...this.#itemAt(revision, key), previous };
     if (previous) return { type, key, revision, previous };
-    throw new ArcError('InternalError', `the history has a deletion of nothing at ${key}`);
+    throw new ArcError('InternalError', `the history has a delete without a previous item at ${key}`);
   }
 
-  /** Takes what happened up to `newest`, which may be later than the last event: nothing of ours happened in between. */
+  /** Appends events and advances to `newest`, which may be later than the last event. */
   append(events: readonly StoreEvent[], newest = events.at(-1)?.revision ?? this.#newest): void {
     for (const event of events) {
       const entry = { ...recordOf(event), event };
@@ -124,14 +123,14 @@ export class History {
     this.#archiveOld();
   }
 
-  /** Forgets events up to and including `revision`. */
+  /** Drops events up to and including `revision`. */
   drop(revision: number): void {
     while (this.first <= Math.min(revision, this.#newest)) this.#shift();
     this.#floor = Math.max(this.#floor, revision);
     this.#sweep();
   }
 
-  /** What was at `revision` at the keys that were written since. */
+  /** Returns the state at `revision` of the keys that have changed since. */
   overlayAt(revision: number, prefix: string): Overlay {
     const overlay = new Map<string, PastItem | undefined>();
     for (const entry of this.after(revision)) {
@@ -144,7 +143,8 @@ export class History {
   }
 
   #itemAt(revision: number, key: string): StoredItem {
-    if (!this.#archive) throw new ArcError('InternalError', 'a history without an archive has lost a value');
+    if (!this.#archive)
+      throw new ArcError('InternalError', 'a value is missing from a history without an archive');
     return { key, value: this.#archive.valueAt(revision, key), revision };
   }
 
@@ -179,7 +179,7 @@ export class History {
     this.#head += 1;
   }
 
-  /** Lets go of values that the archive has. */
+  /** Releases values above the limit, which are in the archive. */
   #archiveOld(): void {
     if (!this.#archive) return;
     while (this.#recentBytes > this.#archive.recentBytes) {
@@ -195,7 +195,7 @@ export class History {
     this.#recentBytes -= cost(entry);
   }
 
-  /** Closes the gap that what was forgotten has left, once it is the larger part. */
+  /** Removes dropped entries from the array once they are the majority. */
   #sweep(): void {
     if (this.#head < 1024 || this.#head * 2 < this.#entries.length) return;
     this.#entries = this.#entries.slice(this.#head);
@@ -204,7 +204,7 @@ export class History {
   }
 }
 
-/** A new store stands at 1, as etcd does: in the Kubernetes API the resourceVersion 0 means "any". */
+/** The revision of a new store, as in etcd: in the Kubernetes API, resourceVersion 0 means "any". */
 export const firstRevision = 1;
 
 export function recordOf({ type, key, revision, previous }: StoreEvent): EventRecord {

@@ -11,12 +11,12 @@ const item = (key: string, text: string, revision = 1): StoredItem => ({
 });
 const textOf = ({ value }: StoredItem) => Buffer.from(value).toString();
 
-function finding(...words: string[]) {
-  return { by: { prefix, wordsOf }, words };
+function lookup(...values: string[]) {
+  return { indexer: { prefix, indexValuesOf }, values };
 }
-const asked: string[] = [];
-function wordsOf(one: StoredItem): string[] {
-  asked.push(one.key);
+const indexed: string[] = [];
+function indexValuesOf(one: StoredItem): string[] {
+  indexed.push(one.key);
   return textOf(one)
     .split(' ')
     .filter((word) => word !== '');
@@ -30,8 +30,8 @@ const changes = fc.array(
   { maxLength: 40 },
 );
 
-describe('items found by a word', () => {
-  it('are those that a scan finds, in its order, whatever has happened before and after the index was made', () => {
+describe('items looked up by an index value', () => {
+  it('equal those of a scan, regardless of writes before and after the index is built', () => {
     fc.assert(
       fc.property(changes, changes, (before, after) => {
         const items = new Items();
@@ -46,8 +46,8 @@ describe('items found by a word', () => {
               const range = { prefix: within, start: '', limit: undefined };
               const scanned = items
                 .page(range)
-                .items.filter((one) => wordsOf(one).some((word) => words.includes(word)));
-              expect(items.found(finding(...words), range)).toEqual({ items: scanned, remaining: 0 });
+                .items.filter((one) => indexValuesOf(one).some((word) => words.includes(word)));
+              expect(items.lookUp(lookup(...words), range)).toEqual({ items: scanned, remaining: 0 });
             }
         };
         for (const [index, change] of before.entries()) apply(change, index + 1);
@@ -59,23 +59,23 @@ describe('items found by a word', () => {
     );
   });
 
-  it('are found without a look at the others, once the index is there', async () => {
+  it('are found without reading others once the index is built', async () => {
     const items = new Items(Array.from({ length: 1000 }, (_, at) => item(`/a/${1000 + at}`, `w${at}`)));
     const range = { prefix, start: '', limit: undefined };
-    asked.length = 0;
-    expect(items.found(finding('w1'), range)).toEqual(items.page(range));
-    // The rest comes in turns of its own, and with what is written meanwhile.
-    expect(asked.length).toBeLessThan(300);
+    indexed.length = 0;
+    expect(items.lookUp(lookup('w1'), range)).toEqual(items.page(range));
+    // The rest is indexed in later turns of the event loop, including concurrent writes.
+    expect(indexed.length).toBeLessThan(300);
     const [old, gone] = [items.get('/a/1900'), items.get('/a/1901')];
     if (!old || !gone) throw new Error('no items');
     items.apply({ type: 'put', key: old.key, value: Buffer.from('w7'), revision: 2, previous: old });
     items.apply({ type: 'delete', key: gone.key, revision: 3, previous: gone });
-    await items.indexing(finding().by);
-    expect(items.indexing(finding().by)).toBeUndefined();
-    expect(items.found(finding('w7'), range).items.map(({ key }) => key)).toEqual(['/a/1007', '/a/1900']);
-    expect(items.found(finding('w900', 'w901'), range).items).toEqual([]);
-    asked.length = 0;
-    expect(items.found(finding('w8'), range).items.map(textOf)).toEqual(['w8']);
-    expect(asked).toEqual([]);
+    await items.whenIndexed(lookup().indexer);
+    expect(items.whenIndexed(lookup().indexer)).toBeUndefined();
+    expect(items.lookUp(lookup('w7'), range).items.map(({ key }) => key)).toEqual(['/a/1007', '/a/1900']);
+    expect(items.lookUp(lookup('w900', 'w901'), range).items).toEqual([]);
+    indexed.length = 0;
+    expect(items.lookUp(lookup('w8'), range).items.map(textOf)).toEqual(['w8']);
+    expect(indexed).toEqual([]);
   });
 });

@@ -1,45 +1,45 @@
 import { compareKeys } from '../interface/keys.ts';
-import type { IndexedBy, StoredItem } from '../interface/store.ts';
+import type { ItemIndexer, StoredItem } from '../interface/store.ts';
 
-/** Items of a collection by words, kept in step with it: finding a few among many costs what the few cost. */
+/** An index of the items of a collection by index values. */
 export class ItemIndex {
-  readonly #by: IndexedBy;
-  readonly #found = new Map<string, Map<string, StoredItem>>();
-  readonly #wordsOf = new Map<string, readonly string[]>();
+  readonly #indexer: ItemIndexer;
+  readonly #itemsOf = new Map<string, Map<string, StoredItem>>();
+  readonly #valuesOf = new Map<string, readonly string[]>();
 
-  /** Set when all items have been put. */
+  /** True once all existing items are added. */
   isComplete = false;
 
-  constructor(by: IndexedBy) {
-    this.#by = by;
+  constructor(indexer: ItemIndexer) {
+    this.#indexer = indexer;
   }
 
-  /** Takes the newest state of an item; one of another collection changes nothing. */
+  /** Adds or replaces an item. Ignores items of other collections. */
   put(item: StoredItem): void {
-    if (!item.key.startsWith(this.#by.prefix)) return;
+    if (!item.key.startsWith(this.#indexer.prefix)) return;
     this.delete(item.key);
-    const words = this.#by.wordsOf(item);
-    if (words.length === 0) return;
-    this.#wordsOf.set(item.key, words);
-    for (const word of words) {
-      const found = this.#found.get(word);
-      if (found === undefined) this.#found.set(word, new Map([[item.key, item]]));
+    const values = this.#indexer.indexValuesOf(item);
+    if (values.length === 0) return;
+    this.#valuesOf.set(item.key, values);
+    for (const value of values) {
+      const found = this.#itemsOf.get(value);
+      if (found === undefined) this.#itemsOf.set(value, new Map([[item.key, item]]));
       else found.set(item.key, item);
     }
   }
 
   delete(key: string): void {
-    for (const word of this.#wordsOf.get(key) ?? []) {
-      const found = this.#found.get(word);
+    for (const value of this.#valuesOf.get(key) ?? []) {
+      const found = this.#itemsOf.get(value);
       found?.delete(key);
-      if (found?.size === 0) this.#found.delete(word);
+      if (found?.size === 0) this.#itemsOf.delete(value);
     }
-    this.#wordsOf.delete(key);
+    this.#valuesOf.delete(key);
   }
 
-  /** The items with one of these words whose keys begin with `prefix` and are >= `start`, in byte order of the keys. */
-  range(words: readonly string[], prefix: string, start: string): StoredItem[] {
-    const found = new Set(words.flatMap((word) => [...(this.#found.get(word)?.values() ?? [])]));
+  /** Returns the items with one of the values whose keys have `prefix` and are >= `start`, in byte order. */
+  range(values: readonly string[], prefix: string, start: string): StoredItem[] {
+    const found = new Set(values.flatMap((value) => [...(this.#itemsOf.get(value)?.values() ?? [])]));
     return [...found]
       .filter(({ key }) => key.startsWith(prefix) && compareKeys(key, start) >= 0)
       .sort((a, b) => compareKeys(a.key, b.key));

@@ -33,7 +33,7 @@ describe('Items', () => {
     expect(items.page(later, overlay)).toEqual({ items: then.slice(2, 3), remaining: 1 });
   });
 
-  it('reads of the past what is on the page, and nothing else', () => {
+  it('reads only the past items of the page', () => {
     const items = new Items([item('/b', 9)]);
     const unread: PastItem = { key: '/c', read: () => expect.fail('read without need') };
     const overlay = new Map([

@@ -1,10 +1,10 @@
 import { yieldToEventLoop } from '#shared/base/async';
 import { compareKeys } from '../interface/keys.ts';
-import type { Finding, IndexedBy, StoredItem, StoreEvent } from '../interface/store.ts';
+import type { IndexLookup, ItemIndexer, StoredItem, StoreEvent } from '../interface/store.ts';
 import { ItemIndex } from './item-index.ts';
 import { lowerBound, SortedItems } from './sorted-items.ts';
 
-/** The requested part of a prefix; without `limit`, all of it. */
+/** A range of keys. */
 export interface Range {
   prefix: string;
   start: string;
@@ -16,26 +16,26 @@ export interface Page {
   remaining: number;
 }
 
-/** An item of the past, whose value is read only where it is asked for. */
+/** An item at a past revision, whose value is read lazily. */
 export interface PastItem {
   key: string;
   read(): StoredItem;
 }
 
-/** Keys whose state at a past revision differs from today's, with what they held then (undefined: absent). */
+/** Keys whose state at a past revision differs from the current state, with their past items (undefined: absent). */
 export type Overlay = ReadonlyMap<string, PastItem | undefined>;
 
-/** Items to index in one turn: each is parsed. */
-const indexedAtOnce = 200;
+/** Items indexed between two yields to the event loop; each is parsed. */
+const indexBatch = 200;
 
-/** The current state: every key's item, in byte order of the keys. */
+/** The current items in byte order of their keys, with indexes. */
 export class Items {
   readonly #sorted: SortedItems;
-  readonly #indexes = new Map<IndexedBy['wordsOf'], ItemIndex>();
-  /** Of the indexes that are not complete yet. */
-  readonly #making = new Map<IndexedBy['wordsOf'], Promise<unknown>>();
+  readonly #indexes = new Map<ItemIndexer['indexValuesOf'], ItemIndex>();
+  /** Indexes that are being built. */
+  readonly #building = new Map<ItemIndexer['indexValuesOf'], Promise<unknown>>();
 
-  /** `sorted` must be in byte order of its keys. */
+  /** @param sorted items in byte order of their keys */
   constructor(sorted: readonly StoredItem[] = []) {
     this.#sorted = new SortedItems(sorted);
   }
@@ -56,32 +56,32 @@ export class Items {
   }
 
   /**
-   * The items of a range, of all pages, that are found by one of the words. The first question makes the index; as long as `indexing` says
-   * that it is not there, all items of the range are returned.
+   * Returns the items of a range, without a limit, that have one of the index values. Creates the index on the first lookup; returns all
+   * items of the range while it is being built.
    */
-  found({ by, words }: Finding, { prefix, start }: Range): Page {
-    const index = this.#indexes.get(by.wordsOf) ?? this.#makeIndex(by);
+  lookUp({ indexer, values }: IndexLookup, { prefix, start }: Range): Page {
+    const index = this.#indexes.get(indexer.indexValuesOf) ?? this.#buildIndex(indexer);
     if (!index.isComplete) return this.page({ prefix, start, limit: undefined });
-    return { items: index.range(words, prefix, start), remaining: 0 };
+    return { items: index.range(values, prefix, start), remaining: 0 };
   }
 
-  /** Resolves when the index of a large collection is there, which other work has its turns before; undefined: it is, or is made at once. */
-  indexing(by: IndexedBy): Promise<unknown> | undefined {
-    if (!this.#indexes.has(by.wordsOf)) this.#makeIndex(by);
-    return this.#making.get(by.wordsOf);
+  /** Resolves when the index of a large collection is built, which yields to the event loop; undefined if the index is complete. */
+  whenIndexed(indexer: ItemIndexer): Promise<unknown> | undefined {
+    if (!this.#indexes.has(indexer.indexValuesOf)) this.#buildIndex(indexer);
+    return this.#building.get(indexer.indexValuesOf);
   }
 
-  #makeIndex(by: IndexedBy): ItemIndex {
-    const { wordsOf, prefix } = by;
-    const index = new ItemIndex(by);
+  #buildIndex(indexer: ItemIndexer): ItemIndex {
+    const { indexValuesOf: wordsOf, prefix } = indexer;
+    const index = new ItemIndex(indexer);
     this.#indexes.set(wordsOf, index);
     const next = this.#fill(index, prefix, prefix);
     if (next === undefined) return index;
     const rest = this.#fillRest(index, prefix, next)
-      // What has failed is begun anew by the next question.
+      // The next lookup retries after a failure.
       .catch(() => this.#indexes.delete(wordsOf))
-      .finally(() => this.#making.delete(wordsOf));
-    this.#making.set(wordsOf, rest);
+      .finally(() => this.#building.delete(wordsOf));
+    this.#building.set(wordsOf, rest);
     return index;
   }
 
@@ -92,17 +92,17 @@ export class Items {
     }
   }
 
-  /** Adds some items as they are now; what is written meanwhile, `apply` adds. Returns where to go on; undefined: the index is complete. */
+  /** Indexes a batch of items; `apply` adds concurrent writes. Returns the start of the next batch; undefined: the index is complete. */
   #fill(index: ItemIndex, prefix: string, start: string): string | undefined {
-    const items = this.#sorted.range(prefix, start, indexedAtOnce);
+    const items = this.#sorted.range(prefix, start, indexBatch);
     for (const item of items) index.put(item);
     const last = items.at(-1);
-    if (last && items.length === indexedAtOnce) return `${last.key}\0`;
+    if (last && items.length === indexBatch) return `${last.key}\0`;
     index.isComplete = true;
     return undefined;
   }
 
-  /** One page of a range, as it is today or, with an overlay, as it was. */
+  /** Returns a page of a range in its current state, or with an overlay in a past state. */
   page(range: Range, overlay: Overlay = new Map()): Page {
     const { prefix, start, limit } = range;
     const changed = inRange(overlay.keys(), range);
@@ -110,9 +110,9 @@ export class Items {
       const items = this.#sorted.range(prefix, start, limit);
       return { items, remaining: this.#sorted.count(prefix, start) - items.length };
     }
-    // As many as can be needed: every changed key may stand before those that fill the page.
-    const most = limit === undefined ? undefined : limit + changed.length;
-    const kept = this.#sorted.range(prefix, start, most).filter(({ key }) => !overlay.has(key));
+    // Changed keys may precede the keys of the page.
+    const maxItems = limit === undefined ? undefined : limit + changed.length;
+    const kept = this.#sorted.range(prefix, start, maxItems).filter(({ key }) => !overlay.has(key));
     const past = changed.flatMap((key) => overlay.get(key) ?? []);
     const gone = changed.filter((key) => this.#sorted.get(key) !== undefined);
     const total = this.#sorted.count(prefix, start) - gone.length + past.length;
@@ -123,12 +123,12 @@ export class Items {
   }
 }
 
-/** A sorted list and others, in any order and of other keys, as one sorted list. */
-function merge(some: readonly StoredItem[], unsorted: readonly PastItem[]): (StoredItem | PastItem)[] {
+/** Merges a sorted list and an unsorted one with disjoint keys. */
+function merge(sorted: readonly StoredItem[], unsorted: readonly PastItem[]): (StoredItem | PastItem)[] {
   const others = unsorted.toSorted((a, b) => compareKeys(a.key, b.key));
   const merged: (StoredItem | PastItem)[] = [];
   let next = 0;
-  for (const item of some) {
+  for (const item of sorted) {
     for (let other = others[next]; other && compareKeys(other.key, item.key) < 0; other = others[next]) {
       merged.push(other);
       next += 1;
@@ -145,7 +145,7 @@ function inRange(keys: Iterable<string>, range: Range): string[] {
 
 const itemsOfPuts = new WeakMap<StoreEvent, StoredItem>();
 
-/** The item that a put made: one object for all who ask, so that what they attach to it is shared. */
+/** Returns the item written by a put: always the same object, because caches are keyed by it. */
 export function itemOf(event: StoreEvent & { type: 'put' }): StoredItem {
   let item = itemsOfPuts.get(event);
   if (!item) {

@@ -9,19 +9,19 @@ interface Position {
 const blockSize = 512;
 
 /**
- * Items in the byte order of their keys, in blocks of at most 512, so that adding one moves a few hundred references
- * however many there are, and a range is counted and copied out without looking at each.
+ * Items in byte order of their keys, in blocks of at most 512: an insertion moves a few hundred references regardless of the number of
+ * items, and ranges are counted and copied per block.
  */
 export class SortedItems {
   readonly #blocks: StoredItem[][] = [];
 
-  /** `sorted` must already be in byte order of the keys and without repeats. */
+  /** @param sorted items in byte order of their keys, without duplicates */
   constructor(sorted: Iterable<StoredItem> = []) {
     let block: StoredItem[] = [];
     for (const item of sorted) {
       if (block.length === 0) this.#blocks.push(block);
       block.push(item);
-      // Half full, so that the first additions do not split every block.
+      // Half full, so that the first insertions do not split every block.
       if (block.length === blockSize / 2) block = [];
     }
   }
@@ -32,7 +32,7 @@ export class SortedItems {
     return found?.key === key ? found : undefined;
   }
 
-  /** Adds the item, in place of the one with its key if there is one. */
+  /** Adds or replaces an item. */
   set(item: StoredItem): void {
     const { block: at, index } = this.#find((other) => compareKeys(other, item.key) < 0);
     const block = this.#blocks[at] ?? this.#blocks.at(-1);
@@ -53,7 +53,7 @@ export class SortedItems {
     if (block.length === 0) this.#blocks.splice(at, 1);
   }
 
-  /** How many keys begin with `prefix` and are >= `start`. */
+  /** Returns the number of keys that have `prefix` and are >= `start`. */
   count(prefix: string, start = ''): number {
     const { from, to } = this.#bounds(prefix, start);
     let count = to.index - from.index;
@@ -62,7 +62,7 @@ export class SortedItems {
     return Math.max(0, count);
   }
 
-  /** The items whose keys begin with `prefix` and are >= `start`, at most `limit` of them. */
+  /** Returns at most `limit` items whose keys have `prefix` and are >= `start`. */
   range(prefix: string, start = '', limit = Number.POSITIVE_INFINITY): StoredItem[] {
     const { from, to } = this.#bounds(prefix, start);
     const parts: StoredItem[][] = [];
@@ -82,7 +82,7 @@ export class SortedItems {
     this.#blocks.splice(this.#blocks.indexOf(block) + 1, 0, upper);
   }
 
-  /** The first position of a range, and the first one behind it. */
+  /** Returns the first position of a range, and the first position after it. */
   #bounds(prefix: string, start: string): { from: Position; to: Position } {
     const lower = lowerBound(prefix, start);
     return {
@@ -91,19 +91,19 @@ export class SortedItems {
     };
   }
 
-  /** The first position whose key is not `before` any more; past the last block when all are. */
+  /** Returns the first position whose key is not `before`; after the last block if there is none. */
   #find(before: (key: string) => boolean): Position {
     const block = partition(this.#blocks, (items) => before(items.at(-1)?.key ?? ''));
     return { block, index: partition(this.#blocks[block] ?? [], (item) => before(item.key)) };
   }
 }
 
-/** The smallest key a range can hold. */
+/** Returns the smallest possible key of a range. */
 export function lowerBound(prefix: string, start: string): string {
   return compareKeys(start, prefix) > 0 ? start : prefix;
 }
 
-/** Binary search: how many leading elements are `before`. */
+/** Binary search: returns the number of leading elements that are `before`. */
 function partition<T>(sorted: readonly T[], before: (element: T) => boolean): number {
   let low = 0;
   let high = sorted.length;

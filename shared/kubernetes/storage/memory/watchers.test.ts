@@ -25,7 +25,7 @@ function keysOf(result: IteratorResult<WatchBatch, void>): string[] {
 }
 
 describe('Watchers', () => {
-  it('gives a slow consumer everything it missed in one batch', async () => {
+  it('delivers all pending events to a slow consumer in one batch', async () => {
     const { watchers, write } = setUp();
     const watch = watchers.watch('/a', { after: 1, signal: never });
     const first = watch.next();
@@ -69,7 +69,7 @@ describe('Watchers', () => {
     }
   });
 
-  it('splits a long replay into batches that go on where the last one ended', async () => {
+  it('splits a long replay into consecutive batches', async () => {
     const { watchers, write } = setUp(2000);
     write(...Array.from({ length: 1200 }, (_, at) => `/${at}`));
     const watch = watchers.watch('/', { after: 1, signal: never });
@@ -79,7 +79,7 @@ describe('Watchers', () => {
     await watch.return();
   });
 
-  it('hands out no more than half a megabyte of values at a time, and at least one event', async () => {
+  it('limits a batch to half a megabyte of values, but at least one event', async () => {
     const { history, watchers } = setUp();
     const value = new Uint8Array(200 * 1024);
     for (let revision = 2; revision <= 6; revision += 1)
@@ -90,7 +90,7 @@ describe('Watchers', () => {
     await watch.return();
   });
 
-  it('reports progress once for many foreign writes, and not again without new ones', async () => {
+  it('reports progress once for many foreign writes, and again only after new ones', async () => {
     const { watchers, write } = setUp();
     const watch = watchers.watch('/a', { after: 1, signal: never });
     const first = watch.next();

@@ -2,34 +2,34 @@ import { ArcError } from '#shared/base/errors';
 import type { StoreEvent, WatchBatch, WatchOptions } from '../interface/store.ts';
 import type { History } from './history.ts';
 
-/** A watch is a position in the history; what it has yet to see is never copied. */
+/** A watch is a position in the history; pending events are not copied. */
 interface Watcher {
   prefix: string;
-  /** Everything under the prefix up to this revision was handed out. */
+  /** All events under the prefix up to this revision are delivered. */
   position: number;
-  /** The last revision that was reported to the consumer. */
+  /** The last revision reported to the consumer. */
   reported: number;
-  /** True if there may be events after the position. False: publish() keeps the position current. */
+  /** True if there may be events after the position. If false, publish() advances the position. */
   pending: boolean;
   progressDue: boolean;
-  /** Set while the consumer waits. */
+  /** Wakes the waiting consumer, if it waits. */
   wake: (() => void) | undefined;
 }
 
 const batchEvents = 500;
-/** Bytes of values, so that a watch whose reader is slow keeps little: what it has yet to see is in the history, which all share. */
+/** Size limit of a batch, which bounds the memory of a slow reader; its pending events are in the shared history. */
 const batchBytes = 512 * 1024;
 
-/** All watches of one store: who has to see which event of the history, and when to report progress. */
+/** The watches of a store: dispatches events of the history and progress notifications. */
 export class Watchers {
   readonly #history: History;
   readonly #progressInterval: number;
   readonly #watchers = new Set<Watcher>();
-  /** One for all watches. */
+  /** Timer of progress notifications for all watches. */
   #timer: NodeJS.Timeout | undefined;
   #closed: ArcError | undefined;
 
-  /** `progressInterval`: ms between progress batches to a watch that has no events of its own. */
+  /** @param progressInterval milliseconds between progress notifications to a watch without events */
   constructor(history: History, progressInterval: number) {
     this.#history = history;
     this.#progressInterval = progressInterval;
@@ -56,30 +56,30 @@ export class Watchers {
     }
   }
 
-  /** Tells the watches of events, or of progress without any, that were just appended to the history. */
+  /** Dispatches events just appended to the history; without events, advances the positions. */
   publish(events: readonly StoreEvent[]): void {
     for (const watcher of this.#watchers) {
-      // Its next batch starts before these events and will find them.
+      // The next batch of the watcher includes these events.
       if (watcher.pending) continue;
-      const hit = events.find(
+      const match = events.find(
         (event) => event.revision > watcher.position && event.key.startsWith(watcher.prefix),
       );
-      const seen = hit ? hit.revision - 1 : this.#history.newest;
-      watcher.position = Math.max(watcher.position, seen);
-      if (!hit) continue;
+      const position = match ? match.revision - 1 : this.#history.newest;
+      watcher.position = Math.max(watcher.position, position);
+      if (!match) continue;
       watcher.pending = true;
       wake(watcher);
     }
   }
 
-  /** Ends every watch, now and later, with `reason`. */
+  /** Rejects all current and future watches with `reason`. */
   close(reason: ArcError): void {
     this.#closed = reason;
     for (const watcher of this.#watchers) wake(watcher);
   }
 
-  /** Tells waiting consumers how far the store has come without them. */
-  remind(): void {
+  /** Sends progress notifications to waiting consumers that are behind. */
+  reportProgress(): void {
     for (const watcher of this.#watchers) {
       if (!watcher.wake || watcher.position <= watcher.reported) continue;
       watcher.progressDue = true;
@@ -98,7 +98,7 @@ export class Watchers {
     return watcher.position > watcher.reported ? report(watcher, []) : undefined;
   }
 
-  /** Moves the position over what is new, at most one batch of it. */
+  /** Returns the next batch of events and advances the position. */
   #collect(watcher: Watcher): StoreEvent[] {
     const { floor, newest } = this.#history;
     if (watcher.position < floor) {
@@ -109,7 +109,7 @@ export class Watchers {
     let last = watcher.position;
     let bytes = 0;
     for (const entry of this.#history.after(watcher.position)) {
-      // The events of one revision stay together: the position cannot stand between them.
+      // The events of a revision must be in the same batch: the position is a revision.
       const isFull = events.length >= batchEvents || bytes >= batchBytes;
       if (isFull && entry.revision > last) {
         watcher.position = last;
@@ -128,7 +128,7 @@ export class Watchers {
 
   #add(watcher: Watcher): void {
     this.#watchers.add(watcher);
-    this.#timer ??= setInterval(() => this.remind(), this.#progressInterval).unref();
+    this.#timer ??= setInterval(() => this.reportProgress(), this.#progressInterval).unref();
   }
 
   #remove(watcher: Watcher): void {
@@ -139,8 +139,8 @@ export class Watchers {
   }
 }
 
-export function closedWhileWatched(): ArcError {
-  return new ArcError('ServiceUnavailable', 'the store was closed while it was watched');
+export function closedDuringWatch(): ArcError {
+  return new ArcError('ServiceUnavailable', 'the store was closed during a watch');
 }
 
 function report(watcher: Watcher, events: StoreEvent[]): WatchBatch {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
 import {
-  below,
+  childrenOf,
   difference,
   eachPath,
   type FieldSet,
@@ -10,10 +10,10 @@ import {
   hasElement,
   intersection,
   isEmpty,
+  recursiveDifference,
   sorted,
   union,
   unionOf,
-  without,
 } from './field-set.ts';
 
 function setOf(...paths: string[][]): FieldSet {
@@ -52,7 +52,7 @@ describe('FieldSetBuilder', () => {
     expect(() => setOf(...paths(12_001))).toThrow(expect.objectContaining({ code: 'RequestEntityTooLarge' }));
   });
 
-  it('holds exactly what was inserted', () => {
+  it('contains exactly the inserted paths', () => {
     fc.assert(
       fc.property(fc.array(path), (paths) => {
         expect(members(setOf(...paths))).toEqual(new Set(paths.map((one) => one.join(' '))));
@@ -62,7 +62,7 @@ describe('FieldSetBuilder', () => {
 });
 
 describe('a walk', () => {
-  it('may add places before and after what is below them', () => {
+  it('may add paths before and after their children', () => {
     const before = new FieldSetBuilder();
     before.enter('f:a');
     before.add();
@@ -84,7 +84,7 @@ describe('a walk', () => {
 });
 
 describe('operations', () => {
-  it('are those of sets of paths', () => {
+  it('equal those of plain sets of paths', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
         const [left, right] = [members(a), members(b)];
@@ -95,12 +95,12 @@ describe('operations', () => {
     );
   });
 
-  it('without leaves out what begins with a member, too', () => {
+  it('recursiveDifference also removes paths with a member as prefix', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
         const removed = [...members(b)].map((one) => `${one} `);
         const left = [...members(a)].filter((one) => !removed.some((start) => `${one} `.startsWith(start)));
-        expect(members(without(a, b))).toEqual(new Set(left));
+        expect(members(recursiveDifference(a, b))).toEqual(new Set(left));
       }),
     );
   });
@@ -132,7 +132,7 @@ describe('operations', () => {
     fc.assert(
       fc.property(fields, fields, (a, b) => {
         const before = JSON.stringify([a, b]);
-        for (const operation of [union, intersection, difference, without]) operation(a, b);
+        for (const operation of [union, intersection, difference, recursiveDifference]) operation(a, b);
         sorted(a);
         expect(JSON.stringify([a, b])).toBe(before);
       }),
@@ -143,7 +143,7 @@ describe('operations', () => {
 describe('looking up', () => {
   const set = setOf(['f:a'], ['f:a', 'f:b'], ['f:c', 'f:d']);
 
-  it('tells members from mere beginnings', () => {
+  it('distinguishes members from prefixes', () => {
     expect([has(set, ['f:a']), has(set, ['f:c']), has(set, ['f:c', 'f:d']), has(set, [])]).toEqual([
       true,
       false,
@@ -158,8 +158,8 @@ describe('looking up', () => {
   });
 
   it('goes below a step', () => {
-    expect(below(set, 'f:a')).toEqual({ 'f:b': {} });
-    expect(below(set, 'f:x')).toEqual({});
+    expect(childrenOf(set, 'f:a')).toEqual({ 'f:b': {} });
+    expect(childrenOf(set, 'f:x')).toEqual({});
   });
 
   it('sorts steps as text, marks first', () => {

@@ -2,15 +2,14 @@ import { ArcError } from '#shared/base/errors';
 import { type PathElement, sortElements } from './path-element.ts';
 
 /**
- * A set of field paths in the form of FieldsV1 on the wire, so that stored sets need no decoding: each key is a
- * step (see path-element.ts), `{}` below a step says that the path that ends there is a member, `.` says so for a path
- * that is also the beginning of longer members. Sets are never changed in place: results share parts with operands.
+ * A set of field paths in the wire format of FieldsV1, so that stored sets need no decoding. Keys are path elements. `{}` marks the path as a
+ * member; `.` marks a path as a member that is also a prefix of longer members. Immutable: results share parts with operands.
  */
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet;
 }
 
-type Growing = { [element: PathElement]: FieldSet };
+type MutableFieldSet = { [element: PathElement]: FieldSet };
 
 export const noFields: FieldSet = {};
 const self = '.';
@@ -20,28 +19,28 @@ export function isEmpty(set: FieldSet): boolean {
   return true;
 }
 
-/** True when the path that leads to this node is a member; not for the root. */
+/** Tells whether the path to this node is a member. Not valid for the root. */
 function isMember(node: FieldSet): boolean {
   return Object.hasOwn(node, self) || isEmpty(node);
 }
 
-/** Undefined when nothing is left: a node without children would be a member. */
+/** Returns undefined for an empty non-member, because a node without children would be a member. */
 function node(member: boolean, children: FieldSet): FieldSet | undefined {
   if (isEmpty(children)) return member ? noFields : undefined;
   return member ? { [self]: noFields, ...children } : children;
 }
 
-function set(children: Growing, element: PathElement, child: FieldSet | undefined): void {
+function set(children: MutableFieldSet, element: PathElement, child: FieldSet | undefined): void {
   if (child) children[element] = child;
 }
 
-/** Paths of `a` and of `b`. */
+/** Returns the paths in `a` or `b`. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmpty(b)) return a;
   return isEmpty(a) ? b : unionChildren(a, b);
 }
 
-/** Paths of any of the sets. By halves: each step of a set is copied a few times, however many sets there are. */
+/** Returns the paths in any of the sets. Divide and conquer, so that each element is copied O(log n) times. */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = noFields, second] = sets;
   if (second === undefined) return first;
@@ -49,8 +48,8 @@ export function unionOf(sets: readonly FieldSet[]): FieldSet {
   return union(unionOf(sets.slice(0, middle)), unionOf(sets.slice(middle)));
 }
 
-function unionChildren(a: FieldSet, b: FieldSet): Growing {
-  const children: Growing = {};
+function unionChildren(a: FieldSet, b: FieldSet): MutableFieldSet {
+  const children: MutableFieldSet = {};
   for (const [element, child] of Object.entries(a)) {
     if (element === self) continue;
     const other = b[element];
@@ -66,13 +65,13 @@ function unionNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return a === b ? a : node(isMember(a) || isMember(b), unionChildren(a, b));
 }
 
-/** Paths of `a` that are not in `b`. Prefixes and extensions of a path in `b` stay. `a` itself where it has none of them. */
+/** Returns the paths in `a` that are not in `b`, including prefixes and extensions of paths in `b`. Returns `a` if nothing is removed. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return isEmpty(a) || isEmpty(b) ? a : differenceChildren(a, b);
 }
 
 function differenceChildren(a: FieldSet, b: FieldSet): FieldSet {
-  const children: Growing = {};
+  const children: MutableFieldSet = {};
   let same = true;
   for (const element of Object.keys(a)) {
     if (element === self) continue;
@@ -94,9 +93,9 @@ function differenceNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return node(stays, children);
 }
 
-/** Paths in both. */
+/** Returns the paths in both sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
-  const children: Growing = {};
+  const children: MutableFieldSet = {};
   for (const [element, child] of Object.entries(a)) {
     const other = element === self ? undefined : b[element];
     if (other === undefined) continue;
@@ -106,26 +105,27 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return children;
 }
 
-/** Paths of `a` that are not in `b` and do not begin with a path of `b`. */
-export function without(a: FieldSet, b: FieldSet): FieldSet {
+/** Returns the paths in `a` that neither are in `b` nor have a prefix in `b` (SMD: RecursiveDifference). */
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a;
-  const children: Growing = {};
+  const children: MutableFieldSet = {};
   for (const [element, child] of Object.entries(a)) {
     if (element === self) continue;
     const other = b[element];
     if (other === undefined) set(children, element, child);
-    else if (!isMember(other)) set(children, element, node(isMember(child), without(child, other)));
+    else if (!isMember(other))
+      set(children, element, node(isMember(child), recursiveDifference(child, other)));
   }
   return children;
 }
 
-/** The set with the paths that end right below it made members where `chosen` says so; see named-fields.ts. */
+/** Adds the children selected by `chosen` as members, and transforms what is below them with `inside`. */
 export function withMembers(
   fields: FieldSet,
   chosen: (element: PathElement) => boolean,
   inside: (element: PathElement, child: FieldSet) => FieldSet,
 ): FieldSet {
-  const children: Growing = {};
+  const children: MutableFieldSet = {};
   for (const [element, child] of Object.entries(fields)) {
     if (element === self) continue;
     const grown = isEmpty(child) ? child : inside(element, child);
@@ -134,21 +134,21 @@ export function withMembers(
   return children;
 }
 
-/** Whether the path of one step is a member. */
+/** Tells whether a path of one element is a member. */
 export function hasElement(fields: FieldSet, element: PathElement): boolean {
   const child = element === self ? undefined : fields[element];
   return child !== undefined && isMember(child);
 }
 
-/** The members that begin with this step and go on, without it. */
-export function below(fields: FieldSet, element: PathElement): FieldSet {
+/** Returns the members below an element, without that element. */
+export function childrenOf(fields: FieldSet, element: PathElement): FieldSet {
   const child = fields[element];
   if (child === undefined) return noFields;
   const { [self]: _self, ...children } = child;
   return children;
 }
 
-/** Whether the path is a member. */
+/** Tells whether a path is a member. */
 export function has(fields: FieldSet, path: readonly PathElement[]): boolean {
   let at: FieldSet | undefined = fields;
   for (const element of path) at = at?.[element];
@@ -156,8 +156,7 @@ export function has(fields: FieldSet, path: readonly PathElement[]): boolean {
 }
 
 /**
- * Every member, in the order messages list them: what stands beside each other before what is below it. The array is the
- * same each time: copy it to keep it.
+ * Yields every member in the order of messages: breadth first at each node. Reuses the yielded array: copy it to keep it.
  */
 export function* eachPath(fields: FieldSet, prefix: PathElement[] = []): Generator<readonly PathElement[]> {
   const elements = sortElements(Object.keys(fields).filter((element) => element !== self));
@@ -174,34 +173,34 @@ export function* eachPath(fields: FieldSet, prefix: PathElement[] = []): Generat
   }
 }
 
-/** The set with its steps in the order in which they are stored and shown. */
+/** Returns the set with sorted elements, as it is stored. */
 export function sorted(fields: FieldSet): FieldSet {
   const elements = Object.keys(fields);
   if (elements.length === 0) return fields;
-  const result: Growing = {};
+  const result: MutableFieldSet = {};
   for (const element of elements.sort()) result[element] = sorted(fields[element] ?? noFields);
   return result;
 }
 
-/** Most paths that one walk collects, more than the fields of the largest map: sets of so many are compared within a few ms. */
-const mostPaths = 12_000;
+/** Limit of paths in a set, above the fields of the largest map. Sets of this size are compared within a few milliseconds. */
+const maxPaths = 12_000;
 
-/** A node that paths are being added below, and whether it has any yet. */
-interface Open {
-  node: Growing;
-  filled: boolean;
+/** A node of the current path, and whether it has children. */
+interface OpenNode {
+  node: MutableFieldSet;
+  hasChildren: boolean;
 }
 
 /**
- * Collects paths along a walk: `enter` and `leave` follow it, `add` makes the place where it is a member. Rejects more than 12,000 with
- * RequestEntityTooLarge.
+ * Builds a set during a traversal: `enter` and `leave` change the current path, `add` adds it. Throws RequestEntityTooLarge above 12,000
+ * paths.
  */
 export class FieldSetBuilder {
-  readonly #root: Growing = {};
+  readonly #root: MutableFieldSet = {};
   #added = 0;
   readonly #path: PathElement[] = [];
-  /** The nodes along the path, as far as they have been needed; the first is the root. */
-  readonly #open: Open[] = [{ node: this.#root, filled: true }];
+  /** The nodes along the current path that exist so far, beginning with the root. */
+  readonly #open: OpenNode[] = [{ node: this.#root, hasChildren: true }];
 
   enter(element: PathElement): void {
     this.#path.push(element);
@@ -212,12 +211,12 @@ export class FieldSetBuilder {
     if (this.#open.length > this.#path.length + 1) this.#open.pop();
   }
 
-  /** The root of the walk, the whole object, is never a member. */
+  /** Adds the current path. The root is never a member. */
   add(): void {
     const depth = this.#path.length;
     if (this.#open.length === depth + 1) {
       const here = this.#open[depth];
-      if (depth > 0 && here?.filled) here.node[self] = noFields;
+      if (depth > 0 && here?.hasChildren) here.node[self] = noFields;
       return;
     }
     this.#added += 1;
@@ -229,33 +228,33 @@ export class FieldSetBuilder {
     const parent = this.#open.at(-1);
     const element = this.#path[this.#open.length - 1];
     if (!parent || element === undefined) return;
-    const known = parent.node[element] as Growing | undefined;
+    const known = parent.node[element] as MutableFieldSet | undefined;
     const child = known ?? {};
     parent.node[element] = child;
-    const filled = known !== undefined && !isEmpty(known);
-    // Without children a node is a member; a member with children needs the mark, a mere beginning must not have it.
-    if (known !== undefined && filled === last) child[self] = noFields;
+    const hasChildren = known !== undefined && !isEmpty(known);
+    // A node without children is a member; a member with children needs the `.` marker.
+    if (known !== undefined && hasChildren === last) child[self] = noFields;
     this.#markMember(parent);
-    parent.filled = true;
-    this.#open.push({ node: child, filled: filled || !last });
+    parent.hasChildren = true;
+    this.#open.push({ node: child, hasChildren: hasChildren || !last });
   }
 
-  /** A member that gets its first child. */
-  #markMember(parent: Open): void {
-    if (!parent.filled) parent.node[self] = noFields;
+  /** Marks a member before it gets its first child. */
+  #markMember(parent: OpenNode): void {
+    if (!parent.hasChildren) parent.node[self] = noFields;
   }
 
-  /** The collected set. Do not use the builder afterwards. */
+  /** Returns the set. The builder must not be used afterwards. */
   result(): FieldSet {
     return this.#root;
   }
 }
 
-/** Refuses to go on with more paths than are compared within a few ms. */
+/** Throws RequestEntityTooLarge above the limit of paths. */
 export function checkPaths(count: number): void {
-  if (count <= mostPaths) return;
+  if (count <= maxPaths) return;
   throw new ArcError(
     'RequestEntityTooLarge',
-    `the request sets or removes more than ${mostPaths} fields that are owned one by one: split the object into several`,
+    `the request sets or removes more than ${maxPaths} fields with individual ownership: split the object into several`,
   );
 }

@@ -3,8 +3,8 @@ import { type FieldSet, noFields } from './field-set.ts';
 import { canonicalElement } from './path-element.ts';
 
 /**
- * Reads FieldsV1 that a client has sent: steps in canonical form, steps of unknown kinds left out, as
- * fieldpath.Set.FromJSON does. Throws SyntaxError for what is no set.
+ * Parses FieldsV1 from a client like fieldpath.Set.FromJSON: normalizes path elements and ignores unknown kinds of elements. Throws
+ * SyntaxError for an invalid set.
  */
 export function readFieldsV1(value: unknown): FieldSet {
   if (value === undefined || value === null) return noFields;

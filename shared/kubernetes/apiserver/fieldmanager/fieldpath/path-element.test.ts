@@ -24,7 +24,7 @@ describe('elements', () => {
     ).toBe('k:{"name":"a","port":80}');
   });
 
-  it('escape what Go escapes in JSON', () => {
+  it('escape the characters that Go escapes in JSON', () => {
     expect(valueElement('<&>')).toBe('v:"\\u003c\\u0026\\u003e"');
     expect(keyElement([['a<', 'b<']])).toBe('k:{"a<":"b\\u003c"}');
   });
@@ -50,7 +50,7 @@ describe('canonicalElement', () => {
     expect(() => canonicalElement(text)).toThrow(SyntaxError);
   });
 
-  it('leaves what we write as it is', () => {
+  it('keeps canonical elements unchanged', () => {
     const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean());
     const written = fc.oneof(
       fc.string().map(fieldElement),

@@ -1,12 +1,11 @@
 /**
- * One step of a field path, in the form FieldsV1 writes it: `f:name` a field, `k:{"name":"a"}` the item of a list with
- * those keys, `v:"a"` the item of a set. The text is canonical, so that equal steps are equal strings.
- * The rules are those of sigs.k8s.io/structured-merge-diff, fieldpath.
+ * An element of a field path in the format of FieldsV1: `f:name` is a field, `k:{"name":"a"}` a list item with these keys, `v:"a"` an item of
+ * a set. The string is canonical, so that equal elements are equal strings. Follows sigs.k8s.io/structured-merge-diff, fieldpath.
  */
 import { isRecord } from '#shared/base/meta';
 export type PathElement = string;
 
-/** Go escapes these in JSON; entries written by both servers must be equal. */
+/** Go escapes these characters in JSON; entries of both servers must be equal. */
 const escapedByGo = /[<>&\u2028\u2029]/g;
 
 function goJson(value: unknown): string {
@@ -21,12 +20,12 @@ export function fieldElement(name: string): PathElement {
   return `f:${name}`;
 }
 
-/** The item of a set. */
+/** Returns the element of an item of a set. */
 export function valueElement(value: unknown): PathElement {
   return `v:${goJson(value)}`;
 }
 
-/** The item of a list that has these keys, in any order. */
+/** Returns the element of a list item with these keys, in any order. */
 export function keyElement(keys: readonly (readonly [name: string, value: unknown])[]): PathElement {
   const parts = keys
     .toSorted(([a], [b]) => compareText(a, b))
@@ -34,14 +33,14 @@ export function keyElement(keys: readonly (readonly [name: string, value: unknow
   return `k:{${parts.join(',')}}`;
 }
 
-/** The name of a field, undefined for items of lists. */
+/** Returns the name of a field; undefined for list items. */
 export function fieldNameOf(element: PathElement): string | undefined {
   return element.startsWith('f:') ? element.slice(2) : undefined;
 }
 
 /**
- * The canonical form of what a client wrote. Undefined for steps of a kind that we do not know, which are left out as a
- * newer server may mean something by them. Throws SyntaxError for what no server writes.
+ * Returns the canonical form of an element from a client; undefined for unknown kinds, which newer servers may write. Throws SyntaxError for
+ * a malformed element.
  */
 export function canonicalElement(text: string): PathElement | undefined {
   if (text[1] !== ':') throw new SyntaxError(`missing colon: ${text.slice(0, 100)}`);
@@ -61,7 +60,7 @@ export function canonicalElement(text: string): PathElement | undefined {
 }
 
 function fail(text: string): never {
-  throw new SyntaxError(`no path element: ${text.slice(0, 100)}`);
+  throw new SyntaxError(`invalid path element: ${text.slice(0, 100)}`);
 }
 
 function keysOf(content: string): [string, unknown][] {
@@ -70,20 +69,20 @@ function keysOf(content: string): [string, unknown][] {
   return Object.entries(keys);
 }
 
-/** Most characters of a path in a message: names may be as long as a body. */
-const longestPath = 2000;
+/** Length limit of a path in a message: field names may be as long as a body. */
+const maxShownPath = 2000;
 
-/** A path as conflicts name it: `.spec.artifacts[name="a"].url`. */
+/** Formats a path for messages: `.spec.artifacts[name="a"].url`. */
 export function showPath(path: readonly PathElement[]): string {
   let text = '';
   for (const element of path) {
     text += showElement(element);
-    if (text.length > longestPath) return `${text.slice(0, longestPath)}…`;
+    if (text.length > maxShownPath) return `${text.slice(0, maxShownPath)}…`;
   }
   return text;
 }
 
-/** One step as messages show it: `.name`, `[name="a"]`, `[="a"]`. */
+/** Formats an element for messages: `.name`, `[name="a"]`, `[="a"]`. */
 export function showElement(element: PathElement): string {
   const content = element.slice(2);
   switch (element[0]) {
@@ -100,12 +99,12 @@ export function showElement(element: PathElement): string {
   }
 }
 
-/** Items of sets and keys are scalars; only clients that invent managedFields send anything else. */
+/** Set items and keys are scalars, except in managedFields fabricated by a client. */
 function showValue(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Steps in the order of messages: fields, keyed items, values, positions; each by its content. */
+/** Sorts elements for messages: fields, keyed items, values, positions; each by content. */
 export function sortElements(elements: readonly PathElement[]): PathElement[] {
   return elements
     .map((element) => ({ element, kind: kinds.indexOf(element[0] ?? ''), content: contentOf(element) }))
@@ -113,7 +112,7 @@ export function sortElements(elements: readonly PathElement[]): PathElement[] {
     .map(({ element }) => element);
 }
 
-/** Read once for each step, not once for each comparison. */
+/** Parses the content once per element instead of once per comparison. */
 function contentOf(element: PathElement): unknown {
   const content = element.slice(2);
   if (element[0] === 'f') return content;
@@ -146,7 +145,7 @@ function compareValues(a: unknown, b: unknown): number {
   return compareText(String(a), String(b));
 }
 
-function compareText(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }

@@ -6,7 +6,7 @@ import { mergeTypeOf } from './merge-type.ts';
 const faultsOf = (spec: object) => typeFaults(mergeTypeOf(sampleWidget), aWidget(spec));
 
 describe('typeFaults', () => {
-  it('passes what the schema knows, null included', () => {
+  it('accepts declared fields, including null', () => {
     expect(
       faultsOf({ color: null, parts: [{ name: 'a' }], free: { x: [{}] }, any: 1, port: 'http' }),
     ).toEqual([]);
@@ -27,7 +27,7 @@ describe('typeFaults', () => {
     [{ parts: {} }, '.spec.parts: expected list, got &{map[]}'],
     [{ map: ['a'] }, '.spec.map: expected map, got &{[a]}'],
     [{ plain: ['a', 1] }, '.spec.plain[1]: expected string, got &value.valueUnstructured{Value:1}'],
-  ])('names what is wrong with %j', (spec, fault) => {
+  ])('reports the fault in %j', (spec, fault) => {
     expect(faultsOf(spec)).toEqual([fault]);
   });
 

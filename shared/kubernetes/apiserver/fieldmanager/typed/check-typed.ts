@@ -5,8 +5,8 @@ import { goSyntax, goType, goValue } from './go-text.ts';
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
 import { isScalar, itemElement, shapeOf } from './value-shape.ts';
 
-/** Most faults listed: each is a line of the answer. */
-const mostFaults = 100;
+/** Limit of reported faults, each of which is a line of the response. */
+const maxFaults = 100;
 
 interface Walk {
   path: PathElement[];
@@ -14,8 +14,8 @@ interface Walk {
 }
 
 /**
- * The faults that prevent a configuration from being applied, each as `.spec.bogus: field not declared in schema`: unknown fields,
- * wrong types, duplicate items. The messages are those of structured-merge-diff. A valid configuration gives an empty list.
+ * Returns the errors of an applied configuration (unknown fields, wrong types, duplicate items) in the words of structured-merge-diff, such
+ * as `.spec.bogus: field not declared in schema`.
  */
 export function typeFaults(type: MergeType, value: unknown): string[] {
   const walk: Walk = { path: [], faults: [] };
@@ -23,7 +23,7 @@ export function typeFaults(type: MergeType, value: unknown): string[] {
   return walk.faults;
 }
 
-/** Several faults as one text, for an ArcError that is `multiline`. */
+/** Joins faults to the message of a `multiline` ArcError. */
 export function faultText(faults: readonly string[]): string {
   const shown = faults.map(printable);
   const [first = ''] = shown;
@@ -31,7 +31,7 @@ export function faultText(faults: readonly string[]): string {
 }
 
 function report(walk: Walk, fault: string): void {
-  if (walk.faults.length >= mostFaults) return;
+  if (walk.faults.length >= maxFaults) return;
   const path = showPath(walk.path);
   walk.faults.push(path === '' ? fault : `${path}: ${fault}`);
 }

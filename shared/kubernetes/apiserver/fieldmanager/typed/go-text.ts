@@ -1,15 +1,15 @@
 import { isRecord } from '#shared/base/meta';
 
-/** Most characters of a value in a message. */
-const longest = 200;
+/** Length limit of a value in a message. */
+const maxLength = 200;
 
-function cut(text: string): string {
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+function truncate(text: string): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
-/** A JSON value as Go prints it with %v: `map[a:1]`, `[x y]`. Messages of structured-merge-diff are made of these. */
+/** Formats a JSON value like Go's %v: `map[a:1]`, `[x y]`. Used in messages of structured-merge-diff. */
 export function goValue(value: unknown): string {
-  return cut(plain(value));
+  return truncate(plain(value));
 }
 
 function plain(value: unknown): string {
@@ -18,9 +18,9 @@ function plain(value: unknown): string {
   return value === null ? '<nil>' : String(value);
 }
 
-/** As Go prints it with %#v: `"x"`, `map[string]interface {}{"a":1}`. */
+/** Formats a JSON value like Go's %#v: `"x"`, `map[string]interface {}{"a":1}`. */
 export function goSyntax(value: unknown): string {
-  return cut(syntax(value));
+  return truncate(syntax(value));
 }
 
 function syntax(value: unknown): string {
@@ -39,7 +39,7 @@ function entries(
     .map((name) => `${quote(name)}:${show(map[name])}`);
 }
 
-/** The name of the Go type that a JSON value is read into. */
+/** Returns the Go type into which a JSON value is decoded. */
 export function goType(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   if (isRecord(value)) return 'map[string]interface {}';

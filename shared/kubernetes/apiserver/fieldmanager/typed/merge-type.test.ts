@@ -34,7 +34,7 @@ describe('mergeTypeOf', () => {
     expect(at(type, 'spec', 'free', 'a', 'b', 'c')?.list?.kind).toBe('atomic');
   });
 
-  it('lets unknown fields be below what preserves them', () => {
+  it('allows unknown fields below x-kubernetes-preserve-unknown-fields', () => {
     expect(at(type, 'spec', 'kept', 'known', 'new')).toBeDefined();
   });
 });
@@ -52,7 +52,7 @@ describe('mergeType', () => {
     expect(mergeType(schema).scalar).toBe(scalar);
   });
 
-  it('treats a list with missing keys as one value', () => {
+  it('treats a map list without keys as atomic', () => {
     expect(mergeType({ type: 'array', 'x-kubernetes-list-type': 'map' }).list?.kind).toBe('atomic');
   });
 });

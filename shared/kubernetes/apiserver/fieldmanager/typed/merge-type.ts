@@ -2,7 +2,7 @@ import type { KindDefinition } from '../../kinds/definition.ts';
 import { objectSchema } from '../../openapi/kind-schema.ts';
 import type { Schema } from '../../openapi/schema.ts';
 
-/** The type at a path for merging and ownership. Several of the three when the schema leaves it open. */
+/** The type of a value for merging and ownership. An untyped value has several of the three. */
 export interface MergeType {
   scalar?: 'string' | 'numeric' | 'boolean' | 'untyped';
   list?: ListType;
@@ -10,9 +10,9 @@ export interface MergeType {
 }
 
 export interface ListType {
-  /** An atomic list has one owner and is replaced as a whole; the items of the others are owned one by one. */
+  /** An atomic list has one owner and is replaced as a whole; items of a set or map have their own owners. */
   kind: 'atomic' | 'set' | 'map';
-  /** Of kind `map`: the key fields of items, with their defaults. */
+  /** The key fields of kind `map`, with their defaults. */
   keys: readonly { name: string; fallback: unknown }[];
   items: MergeType;
 }
@@ -20,7 +20,7 @@ export interface ListType {
 export interface MapType {
   atomic: boolean;
   fields: ReadonlyMap<string, MergeType>;
-  /** The type of keys that are not declared fields; undefined when there are none. */
+  /** The type of undeclared fields; undefined if they are not allowed. */
   values: MergeType | undefined;
 }
 
@@ -28,13 +28,13 @@ const untyped: MergeType = { scalar: 'untyped' };
 untyped.list = { kind: 'atomic', keys: [], items: untyped };
 untyped.map = { atomic: true, fields: new Map(), values: untyped };
 
-/** Without a schema, maps merge by key and lists are one value. */
+/** The type without a schema: maps merge by key and lists are atomic. */
 const deduced: MergeType = { scalar: 'untyped', list: { kind: 'atomic', keys: [], items: untyped } };
 deduced.map = { atomic: false, fields: new Map(), values: deduced };
 
 const types = new WeakMap<KindDefinition, MergeType>();
 
-/** The type of whole objects of a kind, metadata included. Made once per definition. */
+/** Returns the type of a kind, including metadata. Cached per definition. */
 export function mergeTypeOf(definition: KindDefinition): MergeType {
   let type = types.get(definition);
   if (!type) {
@@ -44,7 +44,7 @@ export function mergeTypeOf(definition: KindDefinition): MergeType {
   return type;
 }
 
-/** From the structural schema, by the rules of k8s.io/kube-openapi schemaconv. */
+/** Converts a structural schema by the rules of k8s.io/kube-openapi schemaconv. */
 export function mergeType(schema: Schema, outerPreserves = false): MergeType {
   const preserve = outerPreserves || schema['x-kubernetes-preserve-unknown-fields'] === true;
   switch (schema.type) {
@@ -92,7 +92,7 @@ function listType(schema: Schema, preserve: boolean): ListType {
   return { kind: 'atomic', keys: [], items };
 }
 
-/** The type of a field of a map; undefined when the schema has no such field. */
+/** Returns the type of a field; undefined if the schema does not allow it. */
 export function fieldType(map: MapType, name: string): MergeType | undefined {
   return map.fields.get(name) ?? map.values;
 }

@@ -36,7 +36,7 @@ describe('compareTyped', () => {
     expect(changes(before, after)).toEqual([added, modified, removed]);
   });
 
-  it('marks what holds new fields', () => {
+  it('marks parents of new fields', () => {
     expect(changes({ size: 1 }, { size: 1, map: { a: 'b' } })[0]).toEqual({
       'f:map': { '.': {}, 'f:a': {} },
     });

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkPaths, type FieldSet, FieldSetBuilder, without } from '../fieldpath/field-set.ts';
+import { checkPaths, type FieldSet, FieldSetBuilder, recursiveDifference } from '../fieldpath/field-set.ts';
 import { fieldElement, type PathElement } from '../fieldpath/path-element.ts';
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
 import { elementsOf, listOf, mapOf, type Shape, shapesOf } from './value-shape.ts';
 
-/** How two objects differ. No path is in more than one of the sets; all empty means equal. */
+/** The differences of two objects. The sets are disjoint. */
 export interface Comparison {
   added: FieldSet;
   modified: FieldSet;
@@ -17,7 +17,7 @@ interface Walk {
   removed: FieldSetBuilder;
 }
 
-/** How the fields changed from `before` to `after`. Fields below one of `ignored` are skipped. */
+/** Compares two objects. Skips `ignored` fields and everything below them. */
 export function compareTyped(
   type: MergeType,
   before: unknown,
@@ -31,22 +31,22 @@ export function compareTyped(
   };
   visit(walk, type, before, after);
   return {
-    added: without(walk.added.result(), ignored),
-    modified: without(walk.modified.result(), ignored),
-    removed: without(walk.removed.result(), ignored),
+    added: recursiveDifference(walk.added.result(), ignored),
+    modified: recursiveDifference(walk.modified.result(), ignored),
+    removed: recursiveDifference(walk.removed.result(), ignored),
   };
 }
 
 function visit(walk: Walk, type: MergeType, before: unknown, after: unknown): void {
   if (before === after) return;
-  let whole = false;
-  for (const shape of shapesOf(type, before, after)) whole = visitShape(walk, type, shape, before, after);
-  if (whole) return;
+  let isAtomic = false;
+  for (const shape of shapesOf(type, before, after)) isAtomic = visitShape(walk, type, shape, before, after);
+  if (isAtomic) return;
   if (before === undefined) walk.added.add();
   else if (after === undefined) walk.removed.add();
 }
 
-/** True when the values were compared as a whole. */
+/** Returns true if the values were compared atomically. */
 function visitShape(walk: Walk, type: MergeType, shape: Shape, before: unknown, after: unknown): boolean {
   if (shape === 'map' && type.map) return visitMap(walk, type.map, before, after);
   if (shape === 'list' && type.list) return visitList(walk, type.list, before, after);
@@ -77,7 +77,7 @@ function visitMap(walk: Walk, map: MapType, before: unknown, after: unknown): bo
   const right = mapOf(after);
   const names = Object.keys(left);
   for (const name of Object.keys(right)) if (!Object.hasOwn(left, name)) names.push(name);
-  // Nothing on either side: what differs is null, {} or absence, and that is the value.
+  // Without fields on either side, compare null, {} and absence as values.
   if (map.atomic || names.length === 0) return compareAtomic(walk, before, after);
   for (const name of names) {
     const [before, after] = [own(left, name), own(right, name)];
@@ -121,7 +121,7 @@ function grouped(elements: readonly PathElement[], items: readonly unknown[]): M
   return groups;
 }
 
-/** The items of one step: usually one on each side. Duplicates count as one. */
+/** Compares the items of a path element, usually one on each side. Duplicates are compared as a whole. */
 function visitItems(walk: Walk, list: ListType, left: readonly unknown[], right: readonly unknown[]): void {
   const [before] = left;
   const [after] = right;

@@ -4,7 +4,7 @@ import { fieldElement, fieldNameOf, type PathElement } from '../fieldpath/path-e
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
 import { elementsOf, listOf, mapOf, shapeOf } from './value-shape.ts';
 
-/** The fields that an applier of `value` owns: every leaf, every item of a list and every key of a map that is not a declared field. */
+/** Returns the fields that an applier of `value` owns: leaves, list items, and map keys that are not declared fields. */
 export function fieldsOf(type: MergeType, value: unknown): FieldSet {
   const set = new FieldSetBuilder();
   visit(set, type, value);
@@ -64,7 +64,7 @@ function repeatedOf(elements: readonly PathElement[]): Set<PathElement> {
   return repeated;
 }
 
-/** The set plus every declared field that has members below it: an owner of `spec.color` then owns `spec`. */
+/** Adds every declared field that has members below it: an owner of `spec.color` then owns `spec`. */
 export function withNamedFields(type: MergeType | undefined, fields: FieldSet): FieldSet {
   return withMembers(
     fields,
@@ -76,7 +76,7 @@ export function withNamedFields(type: MergeType | undefined, fields: FieldSet): 
   );
 }
 
-/** The type after a step; undefined when the schema has none. */
+/** Returns the type below a path element; undefined if the schema has none. */
 export function typeBelow(type: MergeType | undefined, element: PathElement): MergeType | undefined {
   const name = fieldNameOf(element);
   if (name !== undefined) return type?.map && fieldType(type.map, name);

@@ -41,7 +41,7 @@ describe('mergeTyped', () => {
     expect((result as { tags: string[] }).tags.join('')).toBe(order);
   });
 
-  it('keeps every item once, and the applied ones in their order', () => {
+  it('keeps every item once, and applied items in their order', () => {
     const items = fc.uniqueArray(fc.constantFrom(...'abcdefgh'), { minLength: 1 });
     fc.assert(
       fc.property(items, items, (live, applied) => {
@@ -52,7 +52,7 @@ describe('mergeTyped', () => {
     );
   });
 
-  it('shares with the live object what the configuration does not mention', () => {
+  it('shares parts that the configuration omits with the live object', () => {
     const live = aWidget({ free: { a: {} }, size: 1 });
     const result = mergeTyped(type, live, aWidget({ size: 2 })) as { spec: { free: unknown } };
     expect(result.spec.free).toBe((live.spec as { free: unknown }).free);

@@ -3,13 +3,13 @@ import { fieldType, type ListType, type MapType, type MergeType } from './merge-
 import { elementsOf, listOf, mapOf, shapesOf } from './value-shape.ts';
 
 /**
- * `live` with `applied` laid over it: maps by key, items of lists with keys and of sets by their step, everything
- * else replaced. Nothing is removed. Parts that `applied` does not mention are shared with `live`.
+ * Merges `applied` into `live`: maps by key, lists of type map and set by path element; replaces everything else. Removes nothing. The
+ * result shares unchanged parts with `live`.
  */
 export function mergeTyped(type: MergeType, live: unknown, applied: unknown): unknown {
   if (applied === undefined) return live;
   if (live === undefined) return applied;
-  // When the form has changed, the new value replaces the old one.
+  // If the shape has changed, the applied value replaces the live one.
   const shape = shapesOf(type, live, applied).at(-1);
   if (shape === 'map' && type.map) return mergeMaps(type.map, live, applied);
   if (shape === 'list' && type.list) return mergeLists(type.list, live, applied);
@@ -47,8 +47,8 @@ interface Side {
 }
 
 /**
- * The order of structured-merge-diff: that of the applied list, and what only the live one has stays behind the
- * neighbour it had there.
+ * Merges lists in the order of structured-merge-diff: items of the applied list keep their order, and an item only in the live list follows
+ * the neighbour that it has there.
  */
 class ListMerge {
   readonly #list: ListType;
@@ -56,7 +56,7 @@ class ListMerge {
   readonly #right: Side;
   readonly #ofLeft: Map<PathElement, unknown>;
   readonly #ofRight: Map<PathElement, unknown>;
-  /** Steps both have, in the applied order. */
+  /** Elements of both lists, in the applied order. */
   readonly #shared: readonly PathElement[];
   readonly #merged = new Set<PathElement>();
   readonly #out: unknown[] = [];
@@ -84,7 +84,7 @@ class ListMerge {
     return this.#out;
   }
 
-  /** Both are at the same item, or the live one is at a shared item whose turn has not come. */
+  /** Merges the current items if they are the same; skips a live item that comes later in the applied order. */
   #takeSame(): boolean {
     const left = this.#left.elements[this.#leftAt];
     const right = this.#right.elements[this.#rightAt];
@@ -102,7 +102,7 @@ class ListMerge {
     return true;
   }
 
-  /** An item that only the live list has. */
+  /** Takes an item that is only in the live list. */
   #takeLive(): boolean {
     const left = this.#left.elements[this.#leftAt];
     if (left === undefined) return false;
@@ -129,7 +129,7 @@ class ListMerge {
   }
 }
 
-/** Items that the live list repeats are replaced by the applied one, not merged with it. */
+/** Maps duplicate items to undefined, so that the applied item replaces them. */
 function byElement({ elements, items }: Side): Map<PathElement, unknown> {
   const found = new Map<PathElement, unknown>();
   for (const [index, element] of elements.entries()) {

@@ -1,12 +1,12 @@
 import { isRecord } from '#shared/base/meta';
-import { below, type FieldSet, hasElement, isEmpty } from '../fieldpath/field-set.ts';
+import { childrenOf, type FieldSet, hasElement, isEmpty } from '../fieldpath/field-set.ts';
 import { fieldElement } from '../fieldpath/path-element.ts';
 import { fieldType, type ListType, type MapType, type MergeType } from './merge-type.ts';
 import { itemElement, shapeOf } from './value-shape.ts';
 
 /**
- * The value without the fields and items of the set. A value with nothing left becomes null, or is removed
- * together with its field when the set contains the field.
+ * Removes the fields and items of a set from a value. An emptied map or list becomes null, unless the set contains its field, which is then
+ * removed.
  */
 export function removeFields(type: MergeType, value: unknown, fields: FieldSet): unknown {
   const shape = shapeOf(type, value);
@@ -21,7 +21,7 @@ function removeFromMap(map: MapType, value: unknown, fields: FieldSet): unknown 
   for (const [name, field] of Object.entries(value)) {
     const element = fieldElement(name);
     if (hasElement(fields, element)) continue;
-    const inside = below(fields, element);
+    const inside = childrenOf(fields, element);
     kept.push([name, isEmpty(inside) ? field : removeFields(fieldType(map, name) ?? {}, field, inside)]);
   }
   return kept.length > 0 ? Object.fromEntries(kept) : null;
@@ -37,7 +37,7 @@ function removeFromList(list: ListType, value: unknown, fields: FieldSet): unkno
       continue;
     }
     if (hasElement(fields, element)) continue;
-    const inside = below(fields, element);
+    const inside = childrenOf(fields, element);
     kept.push(isEmpty(inside) ? item : removeFields(list.items, item, inside));
   }
   return kept.length > 0 ? kept : null;

@@ -4,7 +4,7 @@ import type { ListType, MergeType } from './merge-type.ts';
 
 export type Shape = 'map' | 'list' | 'scalar';
 
-/** The shape of a value by `type`: its own form when the type allows it, else the first form of the type. */
+/** Returns the shape of a value if the type allows it, otherwise the first shape of the type. */
 export function shapeOf(type: MergeType, value: unknown): Shape {
   if (Array.isArray(value) && type.list) return 'list';
   if (isRecord(value) && type.map) return 'map';
@@ -13,7 +13,7 @@ export function shapeOf(type: MergeType, value: unknown): Shape {
   return type.scalar ? 'scalar' : 'list';
 }
 
-/** The shapes two values have at one place: one, or two where the type leaves the form open and it has changed. */
+/** Returns the shapes of two values of a type: two shapes if an untyped value has changed its shape. */
 export function shapesOf(type: MergeType, left: unknown, right: unknown): Shape[] {
   if (right === undefined) return [shapeOf(type, left)];
   const shape = shapeOf(type, right);
@@ -22,12 +22,12 @@ export function shapesOf(type: MergeType, left: unknown, right: unknown): Shape[
   return before === shape ? [shape] : [before, shape];
 }
 
-/** Not null, which fits every type. */
+/** Excludes null, which is valid for every type. */
 export function isScalar(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** Null, and a value that should be a list and is not, count as empty. */
+/** Returns a list; empty for null and values of other types. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -36,12 +36,12 @@ export function mapOf(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
 }
 
-/** An item without an identity. */
+/** The error of an item without an identity. */
 export interface Unkeyed {
   fault: string;
 }
 
-/** The step that leads to an item of a set or of a list with keys. */
+/** Returns the path element of an item in a list of type set or map. */
 export function itemElement(list: ListType, item: unknown): PathElement | Unkeyed {
   return list.kind === 'set' ? setElement(item) : keyedElement(list, item);
 }
@@ -68,7 +68,7 @@ function keyedElement(list: ListType, item: unknown): PathElement | Unkeyed {
   };
 }
 
-/** The steps to all items; undefined when an item has none, so that the list counts as one value. */
+/** Returns the path elements of all items; undefined if an item has none, so that the list is atomic. */
 export function elementsOf(list: ListType, items: readonly unknown[]): PathElement[] | undefined {
   const elements: PathElement[] = [];
   for (const item of items) {

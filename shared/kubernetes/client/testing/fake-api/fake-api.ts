@@ -17,17 +17,16 @@ export interface AnsweredRequest extends ApiRequest {
 }
 
 export interface FakeApiOptions {
-  /** Maximum number of items per page, whatever the client asks for. */
+  /** Maximum number of items per page, regardless of the limit of the client. */
   pageLimit?: number;
   /** The initial resourceVersion. */
   revision?: number;
 }
 
 /**
- * The one fake Kubernetes API of unit tests: msw handlers that store objects as the API server does, with resourceVersions and
- * uids, preconditions, status endpoints, generations, finalizers, selectors, pages and watches. It serves every kind, without
- * credentials, schemas and Namespaces. test/contract/fake-api.test.ts compares it with the real server. Tests of broken
- * connections need a real server: loopback-api.ts.
+ * The fake Kubernetes API of unit tests: msw handlers that store objects like the API server, with resourceVersions, uids, preconditions,
+ * status subresources, generations, finalizers, selectors, paging and watches. Serves every kind, without authentication, schemas and
+ * Namespaces. test/contract/fake-api.test.ts compares it with the real server. For broken connections use loopback-api.ts.
  */
 export class FakeApi implements Backend {
   readonly url = 'http://fake-api.test';
@@ -35,11 +34,11 @@ export class FakeApi implements Backend {
   readonly handlers: HttpHandler[];
   /** A client of this API. */
   readonly client: KubeClient;
-  /** Every request, in the order of the answers. */
+  /** All requests, in order of their responses. */
   readonly requests: AnsweredRequest[] = [];
-  /** The requests that changed or deleted something, or would have without an earlier one. */
+  /** The successful writes and deletes, including those without effect. */
   readonly writes: AnsweredRequest[] = [];
-  /** Runs before each request: throw an ArcError to refuse it, another Error to break the connection, or write as another client. */
+  /** Runs before each request. Throw an ArcError to refuse the request, another Error to break the connection, or write as another client. */
   before: (request: ApiRequest) => void = () => undefined;
   /** The output of pods, by name. */
   readonly logs = new Map<string, string>();
@@ -67,7 +66,7 @@ export class FakeApi implements Backend {
     return this.#watches.size;
   }
 
-  /** Stores an object as given, status included, without a request. */
+  /** Stores an object as is, including its status, without a request. */
   put<T extends KubeObject>(object: T): T {
     const { metadata } = object;
     const collection = { apiVersion: object.apiVersion, resource: pluralOf(object.kind) };
@@ -79,12 +78,12 @@ export class FakeApi implements Backend {
     return this.#store.put(collection, { ...object, metadata: { ...defaults, ...metadata } }) as T;
   }
 
-  /** Calls `listener` with every change from now on, during the write. */
+  /** Calls `listener` synchronously with every change. */
   listen(listener: (change: Change) => void): void {
     this.#store.listeners.add(listener);
   }
 
-  /** Removes an object, whatever its finalizers. */
+  /** Removes an object regardless of its finalizers. */
   remove(kind: Kind, key: Key): void {
     this.#store.remove(collectionOf(kind), key);
   }
@@ -99,7 +98,7 @@ export class FakeApi implements Backend {
     return this.#store.all(kind && collectionOf(kind)) as T[];
   }
 
-  /** Drops all history: earlier watches and pages are Expired. */
+  /** Compacts the history: earlier watches and pages are Expired. */
   compact(): void {
     this.#store.compact();
   }
@@ -130,12 +129,12 @@ export class FakeApi implements Backend {
         cause: new Error(`no answer to ${request.method} ${request.url}`),
       });
     if (!(response.body && request.url.includes('watch=true'))) return response;
-    // Passed on separately: a Request follows its signal only while the Request is alive, which the garbage collector decides.
+    // Applies the signal separately: a Request stops following its signal when it is garbage collected.
     const through = { ...(init?.signal && { signal: init.signal }) };
     return new Response(response.body.pipeThrough(new TransformStream(), through), response);
   };
 
-  /** Answers a request, without HTTP. Throws an ArcError to refuse it. */
+  /** Handles a request without HTTP. Throws an ArcError to refuse it. */
   answer(request: ApiRequest, query = new URLSearchParams()): object | string {
     this.before(request);
     if (request.subresource === 'log') return this.#logOf(request, query);
@@ -158,7 +157,7 @@ export class FakeApi implements Backend {
       .toString();
   }
 
-  /** Records the answer to a request. */
+  /** Records the response to a request. */
   answered(request: ApiRequest, code: number): void {
     const answered = { ...request, code };
     this.requests.push(answered);

@@ -1,7 +1,7 @@
 import type { KubeObject } from '#shared/base/meta';
 import { type ApiRequest, groupOf } from './resources.ts';
 
-/** Returns an object or a list in the requested form: whole, or as meta.k8s.io/v1 PartialObjectMetadata. */
+/** Returns an object or list in the requested representation: whole, or as meta.k8s.io/v1 PartialObjectMetadata. */
 export function inForm({ metadataOnly }: ApiRequest, body: object): object {
   if (!metadataOnly) return body;
   if ('items' in body && Array.isArray(body.items))
@@ -9,7 +9,7 @@ export function inForm({ metadataOnly }: ApiRequest, body: object): object {
   return 'metadata' in body ? metadataOf(body as KubeObject) : body;
 }
 
-/** Returns the Status that answers a DELETE when the object is gone. */
+/** Returns the Status of a DELETE that has removed the object. */
 export function deletedStatus({ apiVersion, resource }: ApiRequest, { metadata }: KubeObject): object {
   const group = groupOf(apiVersion);
   const details = { name: metadata.name, ...(group !== '' && { group }), kind: resource, uid: metadata.uid };

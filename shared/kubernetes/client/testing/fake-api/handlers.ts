@@ -4,11 +4,11 @@ import { inForm } from './form.ts';
 import type { ApiRequest } from './resources.ts';
 import { statusOf } from './status-error.ts';
 
-/** Answers the requests that the handlers have read. Errors are answered with their Status. */
+/** Handles parsed requests. Errors become Status responses. */
 export interface Backend {
-  /** An object, or the text of a log. */
+  /** Returns an object, or the text of a log. */
   answer(request: ApiRequest, query: URLSearchParams): object | string;
-  /** Called with the code of each answer; 0: the connection was broken. */
+  /** Called with the status code of each response; 0: the connection was broken. */
   answered(request: ApiRequest, code: number): void;
 }
 

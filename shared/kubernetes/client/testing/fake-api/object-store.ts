@@ -5,26 +5,26 @@ import type { ApiRequest } from './resources.ts';
 /** All objects of a resource. */
 export type Collection = Pick<ApiRequest, 'apiVersion' | 'resource'>;
 
-/** One write, as watches report it. */
+/** A write, as reported by watches. */
 export interface Change {
   revision: number;
   collection: Collection;
-  /** undefined for a creation. */
+  /** Undefined for a create. */
   before: KubeObject | undefined;
-  /** undefined for a deletion. */
+  /** Undefined for a delete. */
   after: KubeObject | undefined;
   /** The object in the event: its last state with the revision of this write. */
   object: KubeObject;
 }
 
-/** An object with its JSON, from which copies are made: several times cheaper than structuredClone, and as lossy as HTTP. */
+/** An object with its JSON, from which copies are parsed: cheaper than structuredClone, and as lossy as HTTP. */
 interface Stored {
   collection: Collection;
   object: KubeObject;
   json: string;
 }
 
-/** The objects of the fake API with their history. Objects are copied on their way in and out. */
+/** The objects of the fake API with their history. Copies objects on reads and writes. */
 export class ObjectStore {
   readonly listeners = new Set<(change: Change) => void>();
   readonly #objects = new Map<string, Stored>();
@@ -51,7 +51,7 @@ export class ObjectStore {
     return stored && JSON.parse(stored.json);
   }
 
-  /** Objects in the order in which they were created: of all collections unless one is given, and those that `accept` accepts. */
+  /** Returns the objects of a collection, or of all collections, that `accept` accepts, in order of creation. */
   all(collection?: Collection, accept: (object: KubeObject) => boolean = () => true): KubeObject[] {
     const found: KubeObject[] = [];
     for (const stored of this.#objects.values())
@@ -84,24 +84,24 @@ export class ObjectStore {
     this.#publish({ revision: this.#revision, collection, before, after: undefined, object });
   }
 
-  /** Changes of a collection after a revision, oldest first. */
+  /** Returns the changes of a collection after a revision, oldest first. */
   changesAfter(collection: Collection, revision: number): Change[] {
     return this.#history.filter(
       (change) => change.revision > revision && isSame(change.collection, collection),
     );
   }
 
-  /** Forgets all history. */
+  /** Compacts the history. */
   compact(): void {
     this.#revision += 1;
     this.#compacted = this.#revision;
     this.#history = [];
   }
 
-  /** `uid-<name>`, so that tests can name it; an object made anew under the name gets another. */
+  /** Returns the predictable uid `uid-<name>`, with a suffix for recreated objects. */
   newUid(name: string): string {
-    for (let made = 1; ; made += 1) {
-      const uid = made === 1 ? `uid-${name}` : `uid-${name}-${made}`;
+    for (let count = 1; ; count += 1) {
+      const uid = count === 1 ? `uid-${name}` : `uid-${name}-${count}`;
       if (!this.#uids.has(uid)) return uid;
     }
   }
@@ -112,8 +112,8 @@ export class ObjectStore {
   }
 }
 
-export function isSame(one: Collection, other: Collection): boolean {
-  return one.apiVersion === other.apiVersion && one.resource === other.resource;
+export function isSame(a: Collection, b: Collection): boolean {
+  return a.apiVersion === b.apiVersion && a.resource === b.resource;
 }
 
 function pathOf({ apiVersion, resource }: Collection, { namespace = '', name }: Key): string {

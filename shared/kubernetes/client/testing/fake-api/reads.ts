@@ -5,19 +5,19 @@ import type { ApiRequest } from './resources.ts';
 import { selection } from './selectors.ts';
 import { notFound } from './status-error.ts';
 
-/** What a page that is to be continued leaves over. */
+/** The remaining items after a page. */
 interface Rest {
   revision: number;
   items: KubeObject[];
 }
 
-/** GET of objects and collections. Pages of one list come from one revision, as they do from etcd. */
+/** Handles GET of objects and collections. Pages of a list are from the same revision, as in etcd. */
 export class Reads {
   readonly #store: ObjectStore;
   readonly #pageLimit: number;
   readonly #rests = new Map<string, Rest>();
 
-  /** @param pageLimit the server answers with no more items than that, whatever a client asks for */
+  /** @param pageLimit maximum number of items per page, regardless of the limit of the client */
   constructor(store: ObjectStore, pageLimit: number) {
     this.#store = store;
     this.#pageLimit = pageLimit;
@@ -32,8 +32,8 @@ export class Reads {
   list(request: ApiRequest, query: URLSearchParams): object {
     const token = query.get('continue') ?? '';
     const { revision, items } = token === '' ? this.#first(request, query) : this.#next(token);
-    const asked = Number(query.get('limit') ?? 0);
-    const limit = Math.min(asked === 0 ? items.length : asked, this.#pageLimit);
+    const requested = Number(query.get('limit') ?? 0);
+    const limit = Math.min(requested === 0 ? items.length : requested, this.#pageLimit);
     const page = items.slice(0, limit);
     const rest = items.slice(limit);
     const next = `${revision}-${rest[0]?.metadata.namespace ?? ''}-${rest[0]?.metadata.name}`;
@@ -69,7 +69,7 @@ export class Reads {
   }
 }
 
-/** The key of the object that a request names. */
+/** Returns the key of the object in a request. */
 export function keyOf({ namespace, name }: ApiRequest): { name: string; namespace?: string } {
   return { name, ...(namespace !== undefined && { namespace }) };
 }

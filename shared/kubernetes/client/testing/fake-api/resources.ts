@@ -1,25 +1,25 @@
-/** What a request is about, in the words of RBAC. */
+/** A parsed request, with the field names of RBAC. */
 export interface ApiRequest {
   verb: 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
   apiVersion: string;
-  /** The plural: `orders`. */
+  /** The plural name, such as `orders`. */
   resource: string;
   subresource?: 'status' | 'log';
   namespace?: string;
-  /** Of an object that is to be created: as its body says; empty for a collection. */
+  /** For a create, the name in the body; empty for a collection. */
   name: string;
-  /** True where the metadata of the objects is asked for, and nothing else of them. */
+  /** True: the client requests PartialObjectMetadata. */
   metadataOnly?: true;
-  /** What was sent: an object, a patch, DeleteOptions. */
+  /** The body: an object, a patch or DeleteOptions. */
   body?: Record<string, unknown>;
 }
 
-/** The group of an apiVersion; empty for core. */
+/** Returns the group of an apiVersion; '' for core. */
 export function groupOf(apiVersion: string): string {
   return apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
 }
 
-/** The plural of a kind by the rule that Kubernetes guesses with (meta.UnsafeGuessKindToResource). */
+/** Returns the plural of a kind, like meta.UnsafeGuessKindToResource. */
 export function pluralOf(kind: string): string {
   const singular = kind.toLowerCase();
   if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`;
@@ -29,25 +29,25 @@ export function pluralOf(kind: string): string {
 const builtIn = ['', 'coordination.k8s.io', 'rbac.authorization.k8s.io'];
 const plain = ['artifacttypes', 'clusterartifacttypes'];
 
-/** Kinds of Kubernetes itself that we use have no generation; custom resources have one. */
+/** Tells whether objects have a generation, as custom resources do, unlike the built-in kinds used here. */
 export function hasGeneration({ apiVersion }: Pick<ApiRequest, 'apiVersion'>): boolean {
   return !builtIn.includes(groupOf(apiVersion));
 }
 
-/** True where status is an endpoint of its own; Argo's definitions have none, their status is a field like others. */
+/** Tells whether the kind has a status subresource. Argo's CRDs have none. */
 export function hasStatus({ apiVersion, resource }: Pick<ApiRequest, 'apiVersion' | 'resource'>): boolean {
   const group = groupOf(apiVersion);
   if (builtIn.includes(group)) return resource === 'namespaces';
   return group !== 'argoproj.io' && !plain.includes(resource);
 }
 
-/** What the status of a new object says. */
+/** Returns the status of a new object. */
 export function initialStatus(request: Pick<ApiRequest, 'apiVersion' | 'resource'>): object | undefined {
   const isOurs = groupOf(request.apiVersion) === 'arc.opendefense.cloud';
   return isOurs && hasStatus(request) ? { observedGeneration: -1 } : undefined;
 }
 
-/** Custom resources insist on a resourceVersion in an update; kinds of Kubernetes take it as it comes. */
+/** Tells whether an update requires a resourceVersion, as for custom resources, unlike built-in kinds. */
 export function needsVersion({ apiVersion }: Pick<ApiRequest, 'apiVersion'>): boolean {
   return groupOf(apiVersion) !== '';
 }
@@ -64,7 +64,7 @@ const selectable: Readonly<Record<string, readonly string[]>> = {
   pods: ['status.phase'],
 };
 
-/** The fields that a field selector may name. */
+/** Returns the fields supported in field selectors. */
 export function selectableFields({ apiVersion, resource }: Pick<ApiRequest, 'apiVersion' | 'resource'>) {
   const own = apiVersion === 'v1' ? (selectable[resource] ?? []) : [];
   return ['metadata.name', 'metadata.namespace', ...own];

@@ -4,7 +4,7 @@ import { type ApiRequest, selectableFields } from './resources.ts';
 
 type Matches = (object: KubeObject) => boolean;
 
-/** The objects that a list or watch is about: by namespace, labelSelector and fieldSelector. Throws BadRequest for a bad selector. */
+/** Returns a predicate for namespace, labelSelector and fieldSelector. Throws BadRequest for an invalid selector. */
 export function selection(request: ApiRequest, query: URLSearchParams): Matches {
   const terms = [
     ...labelTerms(query.get('labelSelector') ?? ''),
@@ -27,7 +27,7 @@ function labelTerms(selector: string): Matches[] {
       throw new ArcError('BadRequest', `unable to parse requirement: ${JSON.stringify(text)}`);
     const { absent, name, key = '', operator, value = '', set, values = '' } = found;
     if (name !== undefined) return (object) => Object.hasOwn(labelsOf(object), name) === !absent;
-    const wanted = set === undefined ? [value] : values.split(',').map((one) => one.trim());
+    const wanted = set === undefined ? [value] : values.split(',').map((text) => text.trim());
     const negated = operator === '!=' || set === 'notin';
     return (object) => {
       const label = labelsOf(object)[key];

@@ -1,7 +1,7 @@
 import { ArcError, httpStatus } from '#shared/base/errors';
 import { type ApiRequest, groupOf } from './resources.ts';
 
-/** The Status object that an error is answered with. */
+/** Returns the Status of an error. */
 export function statusOf(error: ArcError): { code: number } & Record<string, unknown> {
   const { code: reason, message, details } = error;
   return {
@@ -38,7 +38,7 @@ export function conflict(
   return new ArcError('Conflict', message, { details: of(about) });
 }
 
-/** @param kind the kind of the object, as errors about content name it instead of the resource */
+/** @param kind used instead of the resource in errors about content */
 export function invalid(
   { apiVersion }: ApiRequest,
   kind: string,

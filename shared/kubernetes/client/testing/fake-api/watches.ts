@@ -6,18 +6,17 @@ import type { ApiRequest } from './resources.ts';
 import { selection } from './selectors.ts';
 import { statusOf } from './status-error.ts';
 
-/** A watch that is open. */
+/** An open watch. */
 export interface OpenWatch {
-  /** Sends raw text, as a server or a network might. */
+  /** Sends raw text. */
   send(text: string): void;
-  /** Ends the response as a server does, or breaks it off as a network does. */
+  /** Ends the response, or breaks the connection. */
   end(how?: 'end' | 'destroy'): void;
 }
 
 /**
- * The body of a watch: what happened after `resourceVersion`, and what happens from then on. Without a resourceVersion it
- * begins with what is there. An object that comes into the selection is ADDED, one that leaves it DELETED.
- * Throws Expired for a revision before the last compaction.
+ * Returns the body of a watch: the events after `resourceVersion`, or without a resourceVersion the existing objects followed by events. An
+ * object that enters the selection is ADDED, an object that leaves it is DELETED. Throws Expired for a compacted revision.
  */
 export function watchBody(
   store: ObjectStore,
@@ -35,7 +34,7 @@ export function watchBody(
       const send = (text: string) => controller.enqueue(Buffer.from(text));
       const event = (type: string, object: KubeObject) =>
         send(`${JSON.stringify({ type, object: inForm(request, object) })}\n`);
-      const tell = (change: Change) => {
+      const dispatch = (change: Change) => {
         if (!isSame(change.collection, request)) return;
         const before = change.before !== undefined && isSelected(change.before);
         const after = change.after !== undefined && isSelected(change.after);
@@ -47,29 +46,29 @@ export function watchBody(
         end(how = 'end') {
           close();
           if (how === 'end') controller.close();
-          else controller.error(new Error('the connection was broken off'));
+          else controller.error(new Error('the connection was broken'));
         },
       };
       close = () => {
-        store.listeners.delete(tell);
+        store.listeners.delete(dispatch);
         open.delete(watch);
       };
       if (from === 0) for (const object of store.all(request).filter(isSelected)) event('ADDED', object);
-      else for (const change of store.changesAfter(request, from)) tell(change);
-      store.listeners.add(tell);
+      else for (const change of store.changesAfter(request, from)) dispatch(change);
+      store.listeners.add(dispatch);
       open.add(watch);
     },
     cancel: () => close(),
   });
 }
 
-/** What is gone from a selection, as it was last in it, with the revision at which it went. */
+/** Returns the last selected state of an object, with the revision of the change. */
 function lastSelected({ before, object, revision }: Change): KubeObject {
   const last = before ?? object;
   return { ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } };
 }
 
-/** The line by which a server says that it has compacted what a watch would have to read. */
+/** Returns the ERROR event of an expired watch as a line. */
 export function expiredLine(): string {
   const object = statusOf(new ArcError('Expired', 'too old resource version'));
   return `${JSON.stringify({ type: 'ERROR', object })}\n`;

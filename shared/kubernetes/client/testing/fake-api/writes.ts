@@ -12,7 +12,7 @@ export class Writes {
   readonly #now: () => string;
   #generated = 0;
 
-  /** @param now the time that objects are created and deleted at, RFC 3339 in whole seconds */
+  /** @param now the time of creates and deletes, RFC 3339 in whole seconds */
   constructor(store: ObjectStore, now: () => string) {
     this.#store = store;
     this.#now = now;
@@ -64,7 +64,7 @@ export class Writes {
     return this.#write(request, current, body);
   }
 
-  /** RFC 7386; other patches are not what our client sends. */
+  /** Applies a merge patch (RFC 7386), the only type of patch that the client sends. */
   patch(request: ApiRequest, patch: object): KubeObject {
     const current = this.#current(request);
     const patched = applyMergePatch(current, patch) as KubeObject;
@@ -80,7 +80,7 @@ export class Writes {
     return this.#write(request, current, patched);
   }
 
-  /** @returns the object as it was, or as it waits for its finalizers */
+  /** @returns the removed object, or the object that is being deleted */
   delete(request: ApiRequest): { object: KubeObject; gone: boolean } {
     const current = this.#current(request);
     const { metadata } = current;
@@ -130,7 +130,7 @@ export class Writes {
   }
 }
 
-/** The part of `wanted` that an update may change: all but the status at the main endpoint, only the status at the other one. */
+/** Returns the object after an update, which ignores status on the main resource, and everything else on the status subresource. */
 function accepted(request: ApiRequest, current: KubeObject, wanted: KubeObject): KubeObject {
   if (request.subresource === 'status') return withStatus(current, wanted.status);
   const next = hasStatus(request) ? withStatus(wanted, current.status) : { ...wanted };
@@ -146,7 +146,7 @@ function accepted(request: ApiRequest, current: KubeObject, wanted: KubeObject):
   return next;
 }
 
-/** ObjectMeta without its empty lists and maps, which the server leaves out. */
+/** Returns ObjectMeta without empty lists and maps, which the server omits. */
 function withoutEmpty(metadata: ObjectMeta): ObjectMeta {
   const fields = Object.entries(metadata).filter(
     ([, value]) => typeof value !== 'object' || value === null || Object.keys(value).length > 0,
@@ -154,7 +154,7 @@ function withoutEmpty(metadata: ObjectMeta): ObjectMeta {
   return Object.fromEntries(fields) as ObjectMeta;
 }
 
-/** What no client can change, and where an object is. */
+/** Fields that clients cannot change. */
 const kept: readonly string[] = [
   'namespace',
   'uid',
@@ -164,7 +164,7 @@ const kept: readonly string[] = [
   'deletionGracePeriodSeconds',
 ];
 
-/** What the generation counts. */
+/** Returns the content whose changes increment the generation. */
 function content(request: ApiRequest, { metadata: _metadata, status, ...rest }: KubeObject): object {
   return hasStatus(request) ? rest : { ...rest, status };
 }
@@ -197,7 +197,7 @@ function checkPreconditions(
     );
 }
 
-/** A policy is a finalizer that the garbage collector takes away. */
+/** Returns the finalizers for a propagation policy, which the garbage collector removes. */
 function finalizersAfter(finalizers: readonly string[], policy: DeleteBody['propagationPolicy']): string[] {
   if (policy === undefined) return [...finalizers];
   const others = finalizers.filter((one) => one !== 'foregroundDeletion' && one !== 'orphan');

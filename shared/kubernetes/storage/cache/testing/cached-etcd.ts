@@ -4,7 +4,7 @@ import { eventually } from '../../../../base/testing/eventually.ts';
 import { makeStore } from '../../etcd/open-etcd.ts';
 import type { FakeEtcd } from '../../etcd/testing/fake-etcd.ts';
 
-/** A cache over an etcd in memory, once it is loaded. */
+/** Resolves with a loaded cache over a fake etcd. */
 export async function openCached(etcd: FakeEtcd, options: Partial<CacheOptions> = {}): Promise<Store> {
   const inner = makeStore(etcd, { progressInterval: 20 });
   const store = cacheStore(inner, { prefix: '/', progressInterval: 20, ...options });

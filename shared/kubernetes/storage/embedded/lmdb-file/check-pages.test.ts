@@ -57,7 +57,7 @@ describe('inspectPages', () => {
   });
 
   it.each([
-    ['the mark of a meta page', 24, /meta page 0 is not one of LMDB/],
+    ['the mark of a meta page', 24, /meta page 0 is not an LMDB meta page/],
     ['the transaction of a meta page', pageSize + 158, /meta page 1|not of two transactions/],
     ['the number of a page in use', undefined, /is not the one that was written there/],
   ])('names %s that was changed', (_, place, message) => {

@@ -2,22 +2,22 @@ import { freePages } from './free-pages.ts';
 import { type Entry, type Meta, type Overflow, type Page, PageError, type Tree } from './page.ts';
 import type { PageFile } from './page-file.ts';
 
-/** What LMDB makes of its two trees. Other flags would have it read pages in another way. */
+/** The flags of the two trees. With other flags, LMDB would interpret pages differently. */
 const treeFlags = { free: 8, main: 0 };
-/** The most levels of a tree, as of LMDB's cursors. */
-export const deepest = 32;
+/** Maximum depth of a tree, as in LMDB's cursors. */
+export const maxDepth = 32;
 
-/** What was found out about a file. */
+/** The result of the inspection of a file. */
 export interface Inspection {
-  /** What is wrong, in words for people; undefined: LMDB can follow every number in the file. */
+  /** A human-readable description of the damage; undefined if every page reference is valid. */
   finding: string | undefined;
-  /** 1 for each page that is in use; complete where nothing is wrong. */
+  /** 1 for each page in use; complete if there is no damage. */
   used: Uint8Array;
-  /** Pages that are not in use; undefined: that cannot be read. */
+  /** Free pages; undefined if unreadable. */
   free: ReadonlySet<number> | undefined;
 }
 
-/** Reads every page that the newest state of an LMDB file uses. The bytes of the entries' keys and values may still be wrong. */
+/** Checks every page of the newest state of an LMDB file, but not the bytes of keys and values. */
 export function inspectPages(file: PageFile): Inspection {
   const used = new Uint8Array(Math.ceil(file.size / file.pageSize));
   let free: ReadonlySet<number> | undefined;
@@ -28,7 +28,7 @@ export function inspectPages(file: PageFile): Inspection {
     const reading = { file, meta, used, free: new Set<number>() };
     const lists = readTree({ ...reading, tree: meta.free, compare: compareIntegers });
     free = freePages({ file, meta, used }, lists);
-    // Pages beyond the end of the file were never written: all of them are free.
+    // Pages beyond the end of the file were never written and must be free.
     if (meta.lastPage >= used.length + free.size) throw new PageError(`there is no page ${meta.lastPage}`);
     readTree({ ...reading, free, tree: meta.main, compare: Buffer.compare });
     return { finding: undefined, used, free };
@@ -38,19 +38,19 @@ export function inspectPages(file: PageFile): Inspection {
   }
 }
 
-type Compare = (one: Buffer, other: Buffer) => number;
+type Compare = (a: Buffer, b: Buffer) => number;
 
 interface Reading {
   file: PageFile;
   meta: Meta;
   used: Uint8Array;
-  /** Pages that must not be in use. */
+  /** Free pages, which must not be in use. */
   free: ReadonlySet<number>;
   tree: Tree;
   compare: Compare;
 }
 
-/** A subtree: its keys are `from` and greater, and less than `to`. */
+/** A subtree with keys >= `from` and < `to`. */
 interface Subtree {
   page: number;
   depth: number;
@@ -58,7 +58,7 @@ interface Subtree {
   to: Buffer | undefined;
 }
 
-/** Returns the entries of the free tree, and none of the main tree, which may be large. Throws PageError. */
+/** Checks a tree. Returns the entries of the free tree, but not those of the main tree, which may be large. Throws PageError. */
 function readTree(reading: Reading): Entry[] {
   const { file, meta, tree, used } = reading;
   const found = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
@@ -87,7 +87,7 @@ function readTree(reading: Reading): Entry[] {
   return kept;
 }
 
-/** The first key of a branch stands for everything below the second. */
+/** Returns the children of a branch. Its first key is ignored: the first child contains all keys below the second key. */
 function childrenOf({ children }: Page & { kind: 'branch' }, { depth, from, to }: Subtree): Subtree[] {
   return children.map(({ key, page }, at) => ({
     page,
@@ -103,7 +103,7 @@ function checkPage(
   page: Page,
 ): void {
   const isLeaf = page.kind === 'leaf';
-  if (depth > deepest || isLeaf !== (depth === tree.depth))
+  if (depth > maxDepth || isLeaf !== (depth === tree.depth))
     throw new PageError(`page ${number} has a wrong depth`);
   const keys = (isLeaf ? page.entries : page.children.slice(1)).map(({ key }) => key);
   if (keys.length === 0 && (isLeaf || tree === meta.main)) throw new PageError(`page ${number} is empty`);
@@ -114,7 +114,7 @@ function checkPage(
     before = key;
   }
   if (to !== undefined && before !== undefined && compare(before, to) >= 0)
-    throw new PageError(`page ${number} has keys that belong behind it`);
+    throw new PageError(`page ${number} has keys that belong after it`);
 }
 
 function checkOverflow(reading: Reading, value: Overflow): number {
@@ -134,9 +134,9 @@ function use({ used, free, meta }: Reading, number: number, pages: number): void
   }
 }
 
-/** Integers of eight bytes, in the order of the machine. */
-function compareIntegers(one: Buffer, other: Buffer): number {
-  if (one.length !== 8 || other.length !== 8) throw new PageError('the list of free pages has a wrong key');
-  const difference = one.readBigUInt64LE() - other.readBigUInt64LE();
+/** Compares 8-byte little-endian integers. */
+function compareIntegers(a: Buffer, b: Buffer): number {
+  if (a.length !== 8 || b.length !== 8) throw new PageError('the list of free pages has a wrong key');
+  const difference = a.readBigUInt64LE() - b.readBigUInt64LE();
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }

@@ -12,13 +12,13 @@ import {
   parsePage,
 } from './page.ts';
 
-/** LMDB's data file, read page by page and not mapped: a page that is not there is an error here, and a signal for who maps the file. */
+/** The data file of LMDB, read page by page. A missing page is an error here, but a fatal signal with a memory map. */
 export class PageFile {
   readonly size: number;
   readonly pageSize: number;
   readonly #file: number;
 
-  /** Throws the error of the system where the file cannot be opened. */
+  /** Throws the system error if the file cannot be opened. */
   constructor(path: string, pageSize: number) {
     this.#file = openSync(path, 'r');
     this.size = fstatSync(this.#file).size;
@@ -34,34 +34,34 @@ export class PageFile {
     return parseMeta(this.#read(index * this.pageSize, metaBytes, `meta page ${index}`), index);
   }
 
-  /** The state that the newest transaction left. Throws PageError where one of the two meta pages is damaged: it may have been the newer one. */
+  /** Returns the newest meta page. Throws PageError if one of the two is damaged, because it may be the newer one. */
   newest(): Meta {
     const [even, odd] = [this.meta(0), this.meta(1)];
     const newest = even.transaction >= odd.transaction ? even : odd;
     const distance = Math.abs(even.transaction - odd.transaction);
     if (distance !== 1 && newest.transaction !== 0)
-      throw new PageError('the meta pages are not of two transactions in a row');
+      throw new PageError('the meta pages are not of two consecutive transactions');
     if (even.pageSize !== this.pageSize || odd.pageSize !== this.pageSize)
       throw new PageError(`the pages do not have the size of ${this.pageSize} bytes`);
     return newest;
   }
 
-  /** A branch or leaf page. Throws PageError. */
+  /** Returns a branch or leaf page. Throws PageError. */
   page(number: number, newest: number): Page {
     const bytes = this.#read(number * this.pageSize, this.pageSize, `page ${number}`);
     checkHead(bytes, number, newest);
     return parsePage(bytes, number);
   }
 
-  /** The value that has these pages; without its bytes where `withBytes` is false. Throws PageError. */
+  /** Checks the overflow pages of a value, and returns its bytes with `withBytes`. Throws PageError. */
   overflow({ page, pages, bytes }: Overflow, newest: number, withBytes: boolean): Buffer | undefined {
     const start = page * this.pageSize;
     const head = this.#read(start, headBytes, `page ${page}`);
     checkHead(head, page, newest);
     if (overflowPages(head, page) !== pages || headBytes + bytes > pages * this.pageSize)
-      throw new PageError(`page ${page} does not begin the value that it should`);
+      throw new PageError(`page ${page} is not the start of the expected value`);
     if (start + headBytes + bytes > this.size)
-      throw new PageError(`the value in page ${page} goes on beyond the end of the file`);
+      throw new PageError(`the value in page ${page} extends beyond the end of the file`);
     return withBytes ? this.#read(start + headBytes, bytes, `page ${page}`) : undefined;
   }
 

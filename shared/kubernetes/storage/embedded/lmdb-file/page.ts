@@ -1,6 +1,6 @@
 /**
- * The layout of LMDB's pages, as lmdb-js 3 writes them on 64-bit little-endian machines (mdb.c: MDB_page_header, MDB_meta, MDB_node): read here
- * without trusting any byte, because LMDB itself follows a wrong number to its death.
+ * A parser of LMDB pages, as written by lmdb-js 3 on 64-bit little-endian machines (mdb.c: MDB_page_header, MDB_meta, MDB_node). Validates
+ * every reference, because LMDB crashes on invalid ones.
  */
 export const headBytes = 24;
 export const metaBytes = 168;
@@ -8,14 +8,14 @@ const nodeHeadBytes = 8;
 const magic = 0xbeefc0de;
 const dataVersion = 2;
 const pageFlags = { branch: 1, leaf: 2, overflow: 4, meta: 8 };
-/** Of a node whose value has pages of its own. */
+/** Flag of a node whose value is in overflow pages. */
 const bigData = 1;
 const bigDataBytes = 24;
 
-/** What makes a page unreadable. */
+/** Describes why a page is invalid. */
 export class PageError extends Error {}
 
-/** One tree of pages. */
+/** A B+ tree of pages. */
 export interface Tree {
   flags: number;
   depth: number;
@@ -23,21 +23,21 @@ export interface Tree {
   leafPages: number;
   overflowPages: number;
   entries: number;
-  /** undefined: the tree is empty. */
+  /** Undefined: the tree is empty. */
   root: number | undefined;
 }
 
-/** A state of the file: what one transaction left. */
+/** The state of the file after a transaction. */
 export interface Meta {
   pageSize: number;
   lastPage: number;
   transaction: number;
-  /** Lists the pages that are not in use. */
+  /** Lists the free pages. */
   free: Tree;
   main: Tree;
 }
 
-/** A value with pages of its own. */
+/** A value in overflow pages. */
 export interface Overflow {
   page: number;
   pages: number;
@@ -53,10 +53,10 @@ export type Page =
   | { kind: 'branch'; children: { key: Buffer; page: number }[] }
   | { kind: 'leaf'; entries: Entry[] };
 
-/** The state that a meta page describes. Throws PageError. */
+/** Parses a meta page. Throws PageError. */
 export function parseMeta(bytes: Buffer, index: number): Meta {
   if (bytes.readUInt32LE(24) !== magic || bytes.readUInt16LE(18) !== pageFlags.meta)
-    throw new PageError(`meta page ${index} is not one of LMDB`);
+    throw new PageError(`meta page ${index} is not an LMDB meta page`);
   if (bytes.readUInt16LE(28) !== dataVersion)
     throw new PageError(`meta page ${index} is of another version of LMDB`);
   const meta = {
@@ -85,20 +85,20 @@ function treeAt(bytes: Buffer, at: number): Tree {
   };
 }
 
-/** Throws PageError unless this is the head of page `number`, written by a transaction up to `newest`. */
+/** Throws PageError unless the bytes are the header of page `number`, written by a transaction up to `newest`. */
 export function checkHead(bytes: Buffer, number: number, newest: number): void {
   if (numberAt(bytes, 0) !== number || numberAt(bytes, 8) > newest)
     throw new PageError(`page ${number} is not the one that was written there`);
 }
 
-/** How many pages a value takes whose first page begins with these bytes. Throws PageError. */
+/** Returns the number of overflow pages of a value from the header of its first page. Throws PageError. */
 export function overflowPages(bytes: Buffer, number: number): number {
   if (bytes.readUInt16LE(18) !== pageFlags.overflow)
     throw new PageError(`page ${number} does not begin a value`);
   return bytes.readUInt32LE(20);
 }
 
-/** A branch or leaf page whose parts lie where they should. Throws PageError. */
+/** Parses a branch or leaf page. Throws PageError. */
 export function parsePage(bytes: Buffer, number: number): Page {
   const flags = bytes.readUInt16LE(18);
   if (flags !== pageFlags.branch && flags !== pageFlags.leaf)
@@ -113,14 +113,14 @@ interface Node {
   start: number;
   end: number;
   key: Buffer;
-  /** Of a leaf: the size of its value; of a branch: the lower 32 bits of its child. */
+  /** Leaf: the size of the value; branch: the lower 32 bits of the child's page number. */
   low: number;
-  /** Of a leaf: flags; of a branch: the upper 16 bits. */
+  /** Leaf: flags; branch: the upper 16 bits. */
   high: number;
   data: Buffer;
 }
 
-/** The nodes of a page in their order. They fill it from the upper bound of the free space to its end. */
+/** Returns the nodes of a page in order. They must fill the page from the upper bound of the free space to its end. */
 function parseNodes(bytes: Buffer, number: number, isLeaf: boolean): Node[] {
   const lower = bytes.readUInt16LE(20);
   const upper = bytes.readUInt16LE(22) + headBytes;
@@ -129,11 +129,11 @@ function parseNodes(bytes: Buffer, number: number, isLeaf: boolean): Node[] {
   const nodes: Node[] = [];
   for (let at = headBytes; at < headBytes + lower; at += 2) {
     const node = parseNode(bytes, bytes.readUInt16LE(at) + headBytes, isLeaf);
-    if (!node) throw new PageError(`page ${number} has a node that is not inside it`);
+    if (!node) throw new PageError(`page ${number} has a node outside of its bounds`);
     nodes.push(node);
   }
   let end = upper;
-  for (const node of nodes.toSorted((one, other) => one.start - other.start)) {
+  for (const node of nodes.toSorted((a, b) => a.start - b.start)) {
     if (node.start !== end) throw new PageError(`page ${number} has nodes that overlap or leave a gap`);
     end = node.end;
   }
@@ -156,11 +156,11 @@ function parseNode(bytes: Buffer, start: number, isLeaf: boolean): Node | undefi
 
 function entryOf({ key, low, high, data }: Node, number: number): Entry {
   if (high === 0) return { key, value: data };
-  if (high !== bigData) throw new PageError(`page ${number} has a node of an unknown kind`);
+  if (high !== bigData) throw new PageError(`page ${number} has a node with unknown flags`);
   return { key, value: { page: numberAt(data, 0), pages: numberAt(data, 16), bytes: low } };
 }
 
-/** Exact up to 2^53; what is larger is beyond every bound it is compared with. */
+/** Exact up to 2^53. Larger values exceed every bound that they are compared with. */
 function numberAt(bytes: Buffer, at: number): number {
   return Number(bytes.readBigUInt64LE(at));
 }

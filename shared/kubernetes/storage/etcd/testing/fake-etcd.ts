@@ -16,7 +16,7 @@ import type { EtcdWire } from '../wire.ts';
 import { checkRange, checkWatch, knownTransaction } from './fake-shapes.ts';
 import { FakeStream } from './fake-stream.ts';
 
-/** How a test stands between a call and its answer: `run` makes it happen. */
+/** Intercepts a call in a test; `run` executes it. */
 export type Intercept = (request: object, run: () => object) => Promise<object> | object;
 
 interface Watcher {
@@ -25,14 +25,14 @@ interface Watcher {
 }
 
 /**
- * etcd in memory, and strict: a request that kine would not understand is refused. Its messages are like etcd's where
- * it matters: headers carry the store's revision even when older events are still to come, 64-bit numbers are
- * strings, absent messages null, and long answers to a watch come in parts.
+ * A strict in-memory etcd: rejects requests that kine does not support. Its messages resemble those of etcd in the relevant details: headers
+ * contain the revision of the store even if older events are pending, 64-bit numbers are strings, absent messages are null, and long watch
+ * responses are fragmented.
  */
 export class FakeEtcd implements EtcdWire {
   readonly calls: { method: 'range' | 'txn' | 'compact'; request: object }[] = [];
   readonly streams: FakeStream[] = [];
-  /** Events in one message of a watch; with fragments on, a message may end in the middle of a revision. */
+  /** Events per watch message; a fragment may end within a revision. */
   messageEvents = 3;
   intercept: Intercept = (_, run) => run();
   /** While true, watches receive no messages. */
@@ -72,13 +72,13 @@ export class FakeEtcd implements EtcdWire {
     this.dropConnections();
   }
 
-  /** Breaks every watch's connection; nothing is forgotten. */
+  /** Breaks the connections of all watches and keeps the data. */
   dropConnections(): void {
     for (const { stream } of this.#watchers) stream.fail(new Error('14 UNAVAILABLE: Connection dropped'));
     this.#watchers.clear();
   }
 
-  /** Writes of another client, as one revision, in a transaction that the store itself must not use. */
+  /** Writes several keys in one revision, like a transaction of another client. */
   putTogether(pairs: Record<string, string>): number {
     this.#revision += 1;
     const events = Object.entries(pairs).map(([key, value]) =>
@@ -224,7 +224,7 @@ export class FakeEtcd implements EtcdWire {
   }
 }
 
-/** The stubs give null for what is absent, whatever their types say. */
+/** Absent messages are null, contrary to the types of the stubs. */
 function eventOf(type: IEvent['type'], kv: IKeyValue, before: IKeyValue | undefined): IEvent {
   return { type, kv, prev_kv: (before ?? null) as IKeyValue };
 }

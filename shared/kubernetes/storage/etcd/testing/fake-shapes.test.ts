@@ -12,7 +12,7 @@ const mod = (mod_revision: number) => [
 ];
 
 describe('the transactions kine understands', () => {
-  it('are those the store makes', () => {
+  it('are the transactions of the store', () => {
     expect(knownTransaction(writeTransaction({ key, value, expected: 0 }))).toMatchObject({
       expected: 0,
       value,

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { IRangeRequest, ITxnRequest, IWatchCreateRequest } from 'etcd3';
 
-/** The write of a transaction of a known shape; without a value it is a delete. */
+/** A transaction of a supported shape; without a value, a delete. */
 export type KnownTransaction =
   | { type: 'write'; key: Buffer; value: Buffer | undefined; expected: number }
   | { type: 'compaction'; key: Buffer; value: Buffer; version: number };
 
 /**
- * Recognizes the transactions that kine recognizes, by their shape, and throws for every other one: create, update,
- * delete and the compaction turn of kube-apiserver.
+ * Parses the transactions that kine supports (create, update, delete and the compaction turn of kube-apiserver). Throws for all others.
  */
 export function knownTransaction(request: ITxnRequest): KnownTransaction {
   const key = request.compare?.[0]?.key;
@@ -39,12 +38,12 @@ export function knownTransaction(request: ITxnRequest): KnownTransaction {
 const rangeFields = ['key', 'range_end', 'revision', 'limit', 'count_only', 'keys_only'];
 const watchFields = ['key', 'range_end', 'start_revision', 'prev_kv', 'progress_notify', 'fragment'];
 
-/** Throws for an option that kine ignores or refuses: sort, serializable, bounds of revisions. */
+/** Throws for options that kine ignores or rejects: sort, serializable, revision bounds. */
 export function checkRange(request: IRangeRequest): void {
   if (Object.keys(request).some((field) => !rangeFields.includes(field))) throw unsupported(request);
 }
 
-/** Throws for a watch id of the client's choice, and filters. */
+/** Throws for client-selected watch IDs and filters. */
 export function checkWatch(request: IWatchCreateRequest): void {
   if (Object.keys(request).some((field) => !watchFields.includes(field))) throw unsupported(request);
 }

@@ -1,7 +1,7 @@
 import type { IWatchRequest, IWatchResponse } from 'etcd3';
 import type { WatchStream } from '../wire.ts';
 
-/** One watch call to the fake: messages wait in order until they are taken; a broken connection loses them. */
+/** A watch call to the fake. A broken connection loses undelivered messages. */
 export class FakeStream implements WatchStream {
   readonly sent: IWatchRequest[] = [];
   readonly #onSend: (request: IWatchRequest) => void;
@@ -32,7 +32,7 @@ export class FakeStream implements WatchStream {
     this.#wake();
   }
 
-  /** Breaks the connection; what was not taken yet is lost. */
+  /** Breaks the connection and drops undelivered messages. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#messages.length = 0;
