@@ -42,8 +42,8 @@ export async function intoQuarantine(job: Job, folder: string, options: CopyOpti
     const { vulnerabilities: __, requiredSbom: ___, ...others } = rules;
     return { ...named, policy: others };
   });
-  const result = await copyArtifact({ ...judged, policy: early }, async (opening) => ({
-    source: (await openSource(job, opening)).source,
+  const result = await copyArtifact({ ...judged, policy: early }, async (context) => ({
+    source: (await openSource(job, context)).source,
     destination: layoutSink({ folder: layout, tag: 'artifact' }),
   }));
   await splitLayout({ folder: layout, digest: result.digest }, path.join(folder, images), options.signal);
@@ -61,8 +61,8 @@ export async function outOfQuarantine(
   options: CopyOptions,
 ): Promise<CopyResult> {
   const digest = digestOfFetched(fetched);
-  return copyArtifact(withPolicy(job, options), async (opening) => {
-    const { source, name } = await openSource(job, opening);
+  return copyArtifact(withPolicy(job, options), async (context) => {
+    const { source, name } = await openSource(job, context);
     const address = placeName(source);
     return {
       source: {
@@ -70,7 +70,7 @@ export async function outOfQuarantine(
         // Rules about repositories mean the one that it came from.
         ...(address !== undefined && { address }),
       },
-      destination: await openSink(job, name, opening),
+      destination: await openSink(job, name, context),
     };
   });
 }

@@ -28,22 +28,22 @@ export async function moveJob(job: Job, options: CopyOptions): Promise<CopyResul
 /** Does what a job for one artifact says, whatever the types of its Endpoints. Rejects with a TransferError. */
 export async function transferJob(job: Job, options: CopyOptions): Promise<CopyResult> {
   if (isFileJob(job)) return moveFile(withoutPolicy(job), options);
-  return copyArtifact(withPolicy(job, options), (opening) => openEnds(job, opening));
+  return copyArtifact(withPolicy(job, options), (context) => openEnds(job, context));
 }
 
 /** What a job that moves no file would move, without moving it. Rejects with a TransferError. */
 export async function compareJob(job: Job, options: CopyOptions): Promise<Comparison> {
-  return compareArtifact(withPolicy(job, options), (opening) => openEnds(job, opening));
+  return compareArtifact(withPolicy(job, options), (context) => openEnds(job, context));
 }
 
 /** What a job that moves a file would move, without moving it. Rejects with a TransferError. */
 export function planFileJob(job: Job, options: CopyOptions): Promise<FileComparison> {
-  return planFile(options, (opening) => openFileEnds(withoutPolicy(job), opening));
+  return planFile(options, (context) => openFileEnds(withoutPolicy(job), context));
 }
 
 /** Whether the destination of a job that moves a file has the content of its source. Rejects with a TransferError. */
 export function verifyFileJob(job: Job, options: CopyOptions): Promise<FileComparison> {
-  return verifyFile(options, (opening) => openFileEnds(withoutPolicy(job), opening));
+  return verifyFile(options, (context) => openFileEnds(withoutPolicy(job), context));
 }
 
 /** Rules and attestations are for artifacts with manifests; a file that no rule is applied to is not moved. */

@@ -154,14 +154,14 @@ async function exportTo(
     ...(signKey !== undefined && { signKey: await readPrivateKey(signKey) }),
   };
   const made = await withProgress(terminal, shown, (progress) =>
-    inSession(copying, async (opening) => {
+    inSession(copying, async (context) => {
       const known = new Map<string, Holding>();
       const items: ExportItem[] = [];
       const warnings: string[] = [];
       for (const [index, job] of jobs.entries()) {
         const text = asked[index] ?? '';
         const contents = [{ text, at: text, spec: job.artifact.spec }];
-        const found = await expandContents(job, contents, opening, { known });
+        const found = await expandContents(job, contents, context, { known });
         items.push(...found.items);
         warnings.push(...found.warnings);
       }

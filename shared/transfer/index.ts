@@ -78,10 +78,10 @@ export type { Repository } from './oci/repository.ts';
 export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
 export {
   type ImageLocation,
-  type Opening,
   openSession,
   type Session,
   type SessionOptions,
+  type TransferContext,
 } from './oci/session.ts';
 export { type NamedPolicy, type Policies, type Policy, policiesIn } from './policy/policy.ts';
 export { authenticatedReasons, reachableReasons } from './probe/finding.ts';

@@ -8,12 +8,12 @@ import {
   matchesGlob,
   type NamedImage,
   namedImage,
-  type Opening,
   parsePlatforms,
   platformSubset,
   registrySource,
   registryURL,
   resolveAddress,
+  type TransferContext,
   TransferError,
 } from '#shared/transfer';
 import { isChart, openChartSource } from '../ends/chart.ts';
@@ -30,13 +30,16 @@ export function isChartBatch(job: Pick<Job, 'artifact'>): boolean {
  * A chart and its images: those of `spec.images`, else those found in its values with `spec.values` merged over them. An image lands below the
  * destination under the name that the chart has for it, without its registry. The chart comes last. Rejects with a TransferError.
  */
-export async function expandChart(job: Omit<Job, 'destination'>, opening: Opening): Promise<Expansion> {
+export async function expandChart(
+  job: Omit<Job, 'destination'>,
+  context: TransferContext,
+): Promise<Expansion> {
   const { artifact, source } = job;
-  const chart = await openChartSource({ ...opening, artifact, endpoint: source });
+  const chart = await openChartSource({ ...context, artifact, endpoint: source });
   const { images, warnings } = listed(artifact) ?? (await chart.images(overrides(artifact)));
   if (images.length === 0) warnings.push('The chart names no images in its values: list them in spec.images');
   return {
-    items: itemsOf(images, job, opening),
+    items: itemsOf(images, job, context),
     last: {
       source: formatReference(chart.name),
       name: landingName(artifact.spec.override, chart.name),
@@ -49,7 +52,7 @@ export async function expandChart(job: Omit<Job, 'destination'>, opening: Openin
 function itemsOf(
   images: readonly NamedImage[],
   { artifact, source }: Omit<Job, 'destination'>,
-  opening: Opening,
+  context: TransferContext,
 ): Found[] {
   const chosen = registriesOf(artifact);
   const platforms =
@@ -76,7 +79,7 @@ function itemsOf(
             `It would land where ${owner} lands, at ${target}: move one of them with an Order of its own.`,
           );
         const found = registrySource(session.open(imageLocation(image, source, chosen), 'pull'));
-        return platforms ? platformSubset(found, platforms, opening.session.retry) : found;
+        return platforms ? platformSubset(found, platforms, context.session.retry) : found;
       },
     };
   });

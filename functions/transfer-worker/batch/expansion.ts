@@ -1,4 +1,4 @@
-import type { ContentSource, ImageName, Opening } from '#shared/transfer';
+import type { ContentSource, ImageName, TransferContext } from '#shared/transfer';
 
 /** One of the artifacts that an artifact stands for. */
 export interface Found {
@@ -6,7 +6,7 @@ export interface Found {
   source: string;
   /** How it is called at the destination. */
   name: ImageName;
-  open(opening: Opening): Promise<ContentSource>;
+  open(context: TransferContext): Promise<ContentSource>;
 }
 
 /** The artifacts that an artifact stands for. */

@@ -7,10 +7,10 @@ import {
   landingName,
   matchesGlob,
   NothingSelected,
-  type Opening,
   parseImageName,
   selectTags,
   type TagSelection,
+  type TransferContext,
   TransferError,
 } from '#shared/transfer';
 import { connection } from '../ends/endpoint-kind.ts';
@@ -33,15 +33,15 @@ const mostQuoted = 10;
  */
 export async function expandTags(
   { artifact, source }: Omit<Job, 'destination'>,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<Expansion> {
   const { tags: _, override: _override, ...spec } = artifact.spec;
   const selection = selectionOf(artifact.spec.tags);
   const renamed = overrideOf(artifact.spec);
-  const { names, pattern } = await repositoriesOf(artifact.spec.image, source, opening);
-  const selected = await mapBounded(names, parallel, opening.signal, async (repository, signal) => {
-    const client = opening.session.open({ ...connection(source), image: repository }, 'pull');
-    return selectTags(client, selection, { ...opening, signal }, pattern !== undefined);
+  const { names, pattern } = await repositoriesOf(artifact.spec.image, source, context);
+  const selected = await mapBounded(names, parallel, context.signal, async (repository, signal) => {
+    const client = context.session.open({ ...connection(source), image: repository }, 'pull');
+    return selectTags(client, selection, { ...context, signal }, pattern !== undefined);
   });
   const images = names.flatMap((repository, index) =>
     (selected[index]?.tags ?? []).map((tag): ImageName => ({ repository, tag })),
@@ -68,7 +68,7 @@ export async function expandTags(
 async function repositoriesOf(
   image: unknown,
   source: JobEndpoint,
-  { session, signal }: Opening,
+  { session, signal }: TransferContext,
 ): Promise<{ names: string[]; pattern?: string }> {
   if (!isPattern(image)) return { names: [repositoryOf(image, 'spec.image')] };
   const all = await session.repositories(connection(source), signal);

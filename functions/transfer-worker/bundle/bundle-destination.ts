@@ -6,10 +6,10 @@ import { openSink, openSource } from '../ends/ends.ts';
 export function bundleDestination(landing: Omit<Job, 'source'>): BundleDestination {
   const { artifact, destination } = landing;
   return {
-    sink: (name, opening) => openSink(landing, name, opening),
-    async source(name, opening) {
+    sink: (name, context) => openSink(landing, name, context),
+    async source(name, context) {
       const wanted = { ...artifact, spec: { image: formatReference(name) } };
-      return (await openSource({ artifact: wanted, source: destination }, opening)).source;
+      return (await openSource({ artifact: wanted, source: destination }, context)).source;
     },
   };
 }

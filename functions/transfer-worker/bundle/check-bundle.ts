@@ -51,13 +51,13 @@ export async function mustBeCurrent(
   { recordedName }: Bundles,
 ): Promise<void> {
   const held = new Map(record.items.map((item) => [item.name, item.digest]));
-  const { present } = await inSession(options, async (opening) => {
-    const { items } = await expandContents(job, contents, opening, {
+  const { present } = await inSession(options, async (context) => {
+    const { items } = await expandContents(job, contents, context, {
       maxBytes: options.maxBytes,
       mayBeEmpty: true,
     });
-    const found = await mapBounded(items, parallel, opening.signal, async ({ asked, open }, signal) => {
-      const { source, name } = await open(opening);
+    const found = await mapBounded(items, parallel, context.signal, async ({ asked, open }, signal) => {
+      const { source, name } = await open(context);
       return { asked, name: recordedName(asked, name), digest: (await source.root(signal)).digest };
     });
     return { present: found, warnings: [] };

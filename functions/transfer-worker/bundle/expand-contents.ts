@@ -6,8 +6,8 @@ import {
   hasFiles,
   landingName,
   NothingSelected,
-  type Opening,
   parseImageName,
+  type TransferContext,
 } from '#shared/transfer';
 import { expansionOf } from '../batch/batch-of.ts';
 import type { Expansion, Found } from '../batch/expansion.ts';
@@ -31,7 +31,7 @@ export interface Holding {
 
 /**
  * The artifacts that `contents` name: selected tags one by one, a chart after its images, a file as an artifact with one layer. Rejects with a
- * TransferError. `opening` has to stay open while they are read.
+ * TransferError. `context` has to stay open while they are read.
  *
  * @param bounds.maxBytes what a file may have of which nobody tells size and digest
  * @param bounds.known what the bundle holds already, by the name that it has there; takes what is found
@@ -40,7 +40,7 @@ export interface Holding {
 export async function expandContents(
   { artifact, source }: From,
   contents: readonly Content[],
-  opening: Opening,
+  context: TransferContext,
   { maxBytes = Number.MAX_SAFE_INTEGER, known = new Map<string, Holding>(), mayBeEmpty = false }: Bounds = {},
 ): Promise<{ items: ExportItem[]; warnings: string[] }> {
   const items: ExportItem[] = [];
@@ -51,7 +51,7 @@ export async function expandContents(
     checkType(content, job);
     if (expand === undefined) items.push(single(content, job, maxBytes));
     else {
-      const expansion = await expand(opening).catch((caught: unknown): Expansion => {
+      const expansion = await expand(context).catch((caught: unknown): Expansion => {
         if (mayBeEmpty && caught instanceof NothingSelected) return { items: [], warnings: [] };
         throw caught;
       });
@@ -77,8 +77,8 @@ function single({ text, at, spec }: Content, job: From, maxBytes: number): Expor
   if (spec.path === undefined)
     return {
       asked: text,
-      async open(opening) {
-        const opened = await openSource(job, opening);
+      async open(context) {
+        const opened = await openSource(job, context);
         return { source: opened.source, name: landingName(job.artifact.spec.override, opened.name) };
       },
     };
@@ -90,7 +90,7 @@ function single({ text, at, spec }: Content, job: From, maxBytes: number): Expor
   const name = parseImageName(override);
   return {
     asked: text,
-    open: async (opening) => ({ source: fileContent(openFile(job, opening), opening, maxBytes), name }),
+    open: async (context) => ({ source: fileContent(openFile(job, context), context, maxBytes), name }),
   };
 }
 
@@ -110,7 +110,7 @@ function several(
     );
   return added.map(({ name, open }) => ({
     asked: text,
-    open: async (opening) => ({ source: await open(opening), name }),
+    open: async (context) => ({ source: await open(context), name }),
   }));
 
   function isNew({ source, name }: Found): boolean {

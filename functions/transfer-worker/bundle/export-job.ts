@@ -130,8 +130,8 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
     const stale = path.join(folder, record);
     await removeAll([...(await bundles.partsOfFile(target)), stale, `${stale}.sig`]);
     const policyText = before === undefined ? job.policy : before.policy;
-    const made = await inSession(options, async (opening) => {
-      const { items, warnings } = await expandContents(job, contents, opening, {
+    const made = await inSession(options, async (context) => {
+      const { items, warnings } = await expandContents(job, contents, context, {
         maxBytes: options.maxBytes,
       });
       progress = phases(options.progress, items.length + (place.onServer ? 2 : 1));

@@ -11,11 +11,11 @@ import {
   isAwsStorage,
   localSink,
   localSource,
-  type Opening,
   openS3Sink,
   openS3Source,
   openWebSink,
   openWebSource,
+  type TransferContext,
   TransferError,
 } from '#shared/transfer';
 import { connection } from '../ends/endpoint-kind.ts';
@@ -60,9 +60,9 @@ export async function serverPlace(
 
     async fetch(name, most = options.maxBytes) {
       try {
-        await copyFile({ ...options, ...(most !== undefined && { maxBytes: most }) }, async (opening) => {
-          const source = kind.source(at(name), opening);
-          await mustExist(source, opening.signal);
+        await copyFile({ ...options, ...(most !== undefined && { maxBytes: most }) }, async (context) => {
+          const source = kind.source(at(name), context);
+          await mustExist(source, context.signal);
           return { source, destination: localSink(path.join(fetched, name)), name };
         });
         return true;
@@ -73,17 +73,17 @@ export async function serverPlace(
     },
 
     async size(name) {
-      const { size } = await inSession(options, async (opening) => ({
-        size: await sizeOf(kind.source(at(name), opening), opening.signal),
+      const { size } = await inSession(options, async (context) => ({
+        size: await sizeOf(kind.source(at(name), context), context.signal),
         warnings: [],
       }));
       return size;
     },
 
     async store(name, progress) {
-      await copyFile({ ...options, ...(progress && { progress }) }, async (opening) => ({
+      await copyFile({ ...options, ...(progress && { progress }) }, async (context) => ({
         source: localSource(path.join(folder, name)),
-        destination: kind.sink(at(name), opening),
+        destination: kind.sink(at(name), context),
         name,
       }));
     },
@@ -94,8 +94,8 @@ export async function serverPlace(
 
 /** How one kind of server is opened. */
 interface Kind {
-  source: (location: FileLocation, opening: Opening) => FileSource;
-  sink: (location: FileLocation, opening: Opening) => FileSink;
+  source: (location: FileLocation, context: TransferContext) => FileSource;
+  sink: (location: FileLocation, context: TransferContext) => FileSink;
 }
 
 const s3: Kind = {

@@ -24,7 +24,7 @@ export function isChart({ artifact: { spec } }: Pick<Job, 'artifact'>): boolean 
  * Opens the chart that `spec.chart`, `spec.version` and `spec.repo` name: of an Endpoint of type `helm` by its index.yaml, of any other, and
  * where remoteURL begins with `oci://`, as an image of the registry. Rejects with a TransferError.
  */
-export async function openChartSource({ artifact, endpoint, ...opening }: EndOpening): Promise<NamedChart> {
+export async function openChartSource({ artifact, endpoint, ...context }: EndOpening): Promise<NamedChart> {
   const chart = textOf(artifact, 'chart') ?? '';
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(chart)) {
     const example = 'such as "cert-manager"; the path to it in a registry belongs into spec.repo';
@@ -33,7 +33,7 @@ export async function openChartSource({ artifact, endpoint, ...opening }: EndOpe
   const repo = textOf(artifact, 'repo')?.replace(/^\/+|\/+$/g, '') || undefined;
   const version = textOf(artifact, 'version');
   const location = { ...connection(endpoint), repo, chart, version, indexed: isIndexed(endpoint) };
-  const opened = await openChart(location, opening);
+  const opened = await openChart(location, context);
   return {
     ...opened,
     name: { repository: repo === undefined ? chart : `${repo}/${chart}`, tag: opened.tag },

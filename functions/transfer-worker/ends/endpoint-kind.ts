@@ -1,5 +1,5 @@
 import type { Job, JobEndpoint } from '#shared/domain';
-import type { ContentSink, ContentSource, ImageName, Opening } from '#shared/transfer';
+import type { ContentSink, ContentSource, ImageName, TransferContext } from '#shared/transfer';
 
 /** How an Endpoint is reached: what a location of an artifact at it begins with. */
 export function connection({ name, remoteURL, tls, credentials, tokenHosts, redirectHosts }: JobEndpoint) {
@@ -19,7 +19,7 @@ export function isIndexed({ type, remoteURL }: Pick<JobEndpoint, 'type' | 'remot
 }
 
 /** One end of a job, to be opened. */
-export interface EndOpening extends Opening {
+export interface EndOpening extends TransferContext {
   endpoint: JobEndpoint;
   artifact: Job['artifact'];
 }
@@ -35,6 +35,6 @@ export interface NamedSource {
  * where it lands. Both reject with a config TransferError that names the field. What only one type needs is imported when it is opened.
  */
 export interface EndpointKind {
-  source?: (opening: EndOpening) => Promise<NamedSource>;
-  sink?: (opening: EndOpening, name: ImageName) => Promise<ContentSink>;
+  source?: (context: EndOpening) => Promise<NamedSource>;
+  sink?: (context: EndOpening, name: ImageName) => Promise<ContentSink>;
 }

@@ -31,7 +31,7 @@ describe('a job that moves a file', () => {
       job({ path: 'a/b.tgz', override: 'x/c.tgz', sha256, mediaType: 'application/gzip' }),
     );
     expect(source.url).toBe('https://files.example.com/pub/a/b.tgz');
-    expect(destination.written.url).toBe('https://dav.example.com/in/x/c.tgz');
+    expect(destination.readBack.url).toBe('https://dav.example.com/in/x/c.tgz');
     const expected = `sha256:${sha256.toLowerCase()}`;
     expect(rest).toEqual({ expected, mediaType: 'application/gzip', name: 'b.tgz' });
   });

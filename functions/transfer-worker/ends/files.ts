@@ -9,21 +9,21 @@ import {
   type FileSource,
   hasFiles,
   type NamedFile,
-  type Opening,
   ociFile,
   ociFileSink,
   openS3Sink,
   openS3Source,
   openWebSink,
   openWebSource,
+  type TransferContext,
   TransferError,
 } from '#shared/transfer';
 import { connection } from './endpoint-kind.ts';
 
 /** How Endpoints of one type are opened for a file. */
 interface FileKind {
-  source: (location: FileLocation, opening: Opening) => FileSource;
-  sink: (location: FileLocation, opening: Opening) => FileSink;
+  source: (location: FileLocation, context: TransferContext) => FileSource;
+  sink: (location: FileLocation, context: TransferContext) => FileSink;
 }
 
 const http: FileKind = {
@@ -53,7 +53,7 @@ export function isFileJob({ source, destination }: Job): boolean {
 
 /** Moves the file of a job. Rejects with a TransferError whose message contains no credentials. */
 export function moveFile(job: Job, options: CopyOptions): Promise<CopyResult> {
-  return copyFile(options, (opening) => openFileEnds(job, opening));
+  return copyFile(options, (context) => openFileEnds(job, context));
 }
 
 /**
@@ -62,14 +62,14 @@ export function moveFile(job: Job, options: CopyOptions): Promise<CopyResult> {
  */
 export async function openFileEnds(
   { artifact, source, destination }: Job,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<FileEnds> {
   const { spec } = artifact;
   const path = pathOf(spec);
   const target = textOf(spec, 'override') ?? landingOf(source, destination, path);
   return {
-    ...openFile({ artifact, source }, opening),
-    destination: kindOf(destination).sink({ ...connection(destination), path: target }, opening),
+    ...openFile({ artifact, source }, context),
+    destination: kindOf(destination).sink({ ...connection(destination), path: target }, context),
     name: nameOf(source.type === 'oci' ? target : path),
   };
 }
@@ -77,7 +77,7 @@ export async function openFileEnds(
 /** Opens the file that `spec.path` names. Throws a config TransferError that names the field. */
 export function openFile(
   { artifact, source }: Pick<Job, 'artifact' | 'source'>,
-  opening: Opening,
+  context: TransferContext,
 ): NamedFile {
   const { spec } = artifact;
   const path = pathOf(spec);
@@ -86,7 +86,7 @@ export function openFile(
     throw config('spec.mediaType must be a media type such as "application/gzip".');
   const expected = digestOf(spec);
   return {
-    source: kindOf(source).source({ ...connection(source), path }, opening),
+    source: kindOf(source).source({ ...connection(source), path }, context),
     name: nameOf(path),
     ...(expected === undefined ? {} : { expected }),
     ...(mediaType === undefined ? {} : { mediaType }),

@@ -60,7 +60,7 @@ describe('copying an image', () => {
     await expect(copy(source, destination, { maxBytes: 2_000 })).rejects.toMatchObject({
       reason: 'permanent',
       message: expect.stringMatching(
-        /takes [\d.]+ (bytes|KiB|MiB), more than this worker moves: raise ARC_MAX_BYTES/,
+        /has [\d.]+ (bytes|KiB|MiB), more than the limit of this worker: raise ARC_MAX_BYTES/,
       ),
     });
     expect(destination.count('POST') + destination.count('PUT')).toBe(0);

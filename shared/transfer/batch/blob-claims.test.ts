@@ -15,7 +15,7 @@ function place(name: string, kept: Set<string>): ContentSink {
     manifest: async () => undefined,
     head: async () => undefined,
     putManifest: async () => ({ subjectSeen: false }),
-    keepReferrers: async () => undefined,
+    ensureReferrers: async () => undefined,
   };
 }
 

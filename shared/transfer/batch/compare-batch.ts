@@ -3,7 +3,7 @@ import { type Comparison, compareEnds } from '../artifact/compare-artifact.ts';
 import type { CopyOptions } from '../artifact/copy-artifact.ts';
 import type { ContentSink } from '../content/content.ts';
 import { inSession } from '../copy/in-session.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { placeOf } from './blob-claims.ts';
 import type { Batch } from './copy-batch.ts';
 
@@ -17,18 +17,18 @@ const parallel = 3;
 /** Compares the artifacts that `expand` finds with their destinations, and writes nothing. Rejects with a TransferError. */
 export function compareBatch(
   options: CopyOptions,
-  expand: (opening: Opening) => Promise<Batch>,
+  expand: (context: TransferContext) => Promise<Batch>,
 ): Promise<BatchComparison> {
-  return inSession(options, async (opening) => {
-    const { items, last, warnings } = await expand(opening);
+  return inSession(options, async (context) => {
+    const { items, last, warnings } = await expand(context);
     const counted = new Set<string>();
     const found = await mapBounded(
       last ? [...items, last] : items,
       parallel,
-      opening.signal,
+      context.signal,
       async (item) => {
-        const { source, destination } = await item.open(opening);
-        return compareEnds(options, { source, destination: onceEach(destination, counted) }, opening);
+        const { source, destination } = await item.open(context);
+        return compareEnds(options, { source, destination: onceEach(destination, counted) }, context);
       },
     );
     const sum = (of: (one: Comparison) => number) => found.reduce((total, each) => total + of(each), 0);

@@ -7,7 +7,7 @@ import { bytesOf, type CopyPlan, planCopy } from '../content/plan.ts';
 import type { Counts } from '../copy/copy-progress.ts';
 import { type CopyResult, inSession } from '../copy/in-session.ts';
 import { type FailureReason, stopped, TransferError } from '../errors/transfer-error.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { createBlobClaims } from './blob-claims.ts';
 
 /** One artifact of many that are moved as one. */
@@ -15,7 +15,7 @@ export interface BatchItem {
   /** What is moved and where it lands, as the result names them. */
   source: string;
   target: string;
-  open(opening: Opening): Promise<Ends>;
+  open(context: TransferContext): Promise<Ends>;
 }
 
 export interface Batch {
@@ -77,11 +77,11 @@ const mostPlanned = 32 * 1024 * 1024;
  */
 export async function copyBatch(
   options: CopyOptions,
-  expand: (opening: Opening) => Promise<Batch>,
+  expand: (context: TransferContext) => Promise<Batch>,
 ): Promise<BatchResult> {
-  const { result, warnings, failure } = await inSession(options, async (opening) => {
-    const { items, last, warnings: found } = await expand(opening);
-    const run = new Run(options, opening);
+  const { result, warnings, failure } = await inSession(options, async (context) => {
+    const { items, last, warnings: found } = await expand(context);
+    const run = new Run(options, context);
     const each = async (
       some: readonly BatchItem[],
       act: (item: BatchItem, index: number) => Promise<unknown>,
@@ -89,7 +89,7 @@ export async function copyBatch(
       const broken = await eachBounded([...some.entries()], parallel, async ([index, item]) => {
         await act(item, index);
       });
-      if (opening.signal.aborted) throw stopped(opening.signal);
+      if (context.signal.aborted) throw stopped(context.signal);
       // Not a failed transfer, but a mistake of this program.
       for (const { error } of broken) throw error;
     };
@@ -114,31 +114,31 @@ interface Tally {
 
 class Run {
   readonly #options: CopyOptions;
-  readonly #opening: Opening;
+  readonly #context: TransferContext;
   readonly #claims = createBlobClaims();
   readonly #results: ItemResult[] = [];
   readonly #copies: CopyResult[] = [];
-  readonly #opened: { ends: Ends; opening: Opening; plan: CopyPlan | undefined }[] = [];
+  readonly #opened: { ends: Ends; context: TransferContext; plan: CopyPlan | undefined }[] = [];
   readonly #tallies: Tally[] = [];
   #planned = 0;
   #last: CopyResult | undefined;
 
-  constructor(options: CopyOptions, opening: Opening) {
+  constructor(options: CopyOptions, context: TransferContext) {
     this.#options = options;
-    this.#opening = opening;
+    this.#context = context;
   }
 
   /** Opens one item and reads what there is to copy. */
   async plan(item: BatchItem, index: number): Promise<void> {
     await this.#trying(item, index, async () => {
       // Two items may have the same blob: each keeps it in a folder of its own.
-      const folder = path.join(this.#opening.folder, String(index));
+      const folder = path.join(this.#context.folder, String(index));
       await mkdir(folder, { recursive: true });
-      const opening = { ...this.#opening, folder };
-      const ends = await item.open(opening);
-      const plan = await planCopy(ends.source, opening.signal);
+      const context = { ...this.#context, folder };
+      const ends = await item.open(context);
+      const plan = await planCopy(ends.source, context.signal);
       this.#planned += plan.manifests.reduce((sum, { bytes }) => sum + bytes.length, 0);
-      this.#opened[index] = { ends, opening, plan: this.#planned > mostPlanned ? undefined : plan };
+      this.#opened[index] = { ends, context, plan: this.#planned > mostPlanned ? undefined : plan };
       this.#tallies[index] = { done: 0, total: bytesOf(plan) };
     });
   }
@@ -160,7 +160,7 @@ class Run {
     index: number,
     act: () => Promise<T>,
   ): Promise<T | undefined> {
-    const { session, signal } = this.#opening;
+    const { session, signal } = this.#context;
     if (signal.aborted || this.#results[index] !== undefined) return undefined;
     try {
       return await act();
@@ -180,7 +180,7 @@ class Run {
   async #moved(index: number): Promise<{ copy: CopyResult; written: boolean }> {
     const opened = this.#opened[index];
     if (opened === undefined) throw new Error(`item ${index} was not planned`);
-    const { ends, opening, plan } = opened;
+    const { ends, context, plan } = opened;
     delete this.#opened[index];
     const { sink, release } = this.#claims.guard(ends.destination);
     let written = false;
@@ -197,7 +197,7 @@ class Run {
     };
     try {
       const watchedEnds = { source: ends.source, destination: watched };
-      const copy = await copyEnds({ ...this.#options, progress }, watchedEnds, opening, plan);
+      const copy = await copyEnds({ ...this.#options, progress }, watchedEnds, context, plan);
       const { copied, mounted } = copy.blobs;
       return { copy, written: written || copied + mounted > 0 };
     } finally {

@@ -3,7 +3,7 @@ import type { FileFolder, ListedFile } from '../content/folder.ts';
 import { copyFileEnds, type FileEnds } from '../copy/copy-file.ts';
 import { type CopyResult, inSession, type RunOptions } from '../copy/in-session.ts';
 import { NothingSelected, stopped, TransferError } from '../errors/transfer-error.ts';
-import type { Opening, Session } from '../oci/session.ts';
+import type { Session, TransferContext } from '../oci/session.ts';
 import { isSelected, type PathFilter } from '../reference/path-patterns.ts';
 import { type BatchResult, batchFailure, batchItems, type ItemResult, summed } from './copy-batch.ts';
 
@@ -27,27 +27,27 @@ const parallel = 6;
  */
 export async function copyFolder(
   options: RunOptions,
-  open: (opening: Opening) => Promise<FolderEnds>,
+  open: (context: TransferContext) => Promise<FolderEnds>,
 ): Promise<BatchResult> {
   const { result, failure, warnings } = await inSession(options, async (own) => {
-    const opening = { ...own, session: withFewClients(own.session) };
-    const ends = await open(opening);
+    const context = { ...own, session: withFewClients(own.session) };
+    const ends = await open(context);
     const { source, filter } = ends;
-    const all = await source.list(opening.signal);
+    const all = await source.list(context.signal);
     const files = all.filter(({ path }) => isSelected(filter, path));
     if (files.length === 0)
       throw new NothingSelected(
         `None of the ${all.length} files in ${source.label} is to be moved: check spec.path, include and exclude.`,
       );
-    const run = new Run(options, opening, files);
+    const run = new Run(options, context, files);
     const broken = await eachBounded([...files.entries()], parallel, ([index, file]) =>
       run.copy(ends, file, index),
     );
-    if (opening.signal.aborted) throw stopped(opening.signal);
+    if (context.signal.aborted) throw stopped(context.signal);
     for (const { error } of broken) throw error;
     const failure = batchFailure(run.results);
     const mayDelete = ends.deletes && failure === undefined;
-    const result = run.result(mayDelete ? await removeOthers(ends, files, opening.signal) : 0);
+    const result = run.result(mayDelete ? await removeOthers(ends, files, context.signal) : 0);
     return { result, failure, warnings: result.warnings };
   });
   // Not within the session, which would make another failure of it, without its items.
@@ -74,21 +74,21 @@ class Run {
   readonly results: ItemResult[] = [];
   readonly #copies: CopyResult[] = [];
   readonly #options: RunOptions;
-  readonly #opening: Opening;
+  readonly #context: TransferContext;
   readonly #tallies: { done: number; total: number }[];
 
-  constructor(options: RunOptions, opening: Opening, files: readonly ListedFile[]) {
+  constructor(options: RunOptions, context: TransferContext, files: readonly ListedFile[]) {
     this.#options = options;
-    this.#opening = opening;
+    this.#context = context;
     this.#tallies = files.map(({ size = 0 }) => ({ done: 0, total: size }));
   }
 
   async copy({ open }: FolderEnds, { path }: ListedFile, index: number): Promise<void> {
-    const { session, signal } = this.#opening;
+    const { session, signal } = this.#context;
     if (signal.aborted) return;
     const progress = (done: number, total: number) => this.#tell(index, done, total);
     try {
-      const copy = await copyFileEnds({ ...this.#options, progress }, await open(path), this.#opening);
+      const copy = await copyFileEnds({ ...this.#options, progress }, await open(path), this.#context);
       const outcome = copy.blobs.existed > 0 ? 'unchanged' : 'copied';
       this.results[index] = { source: path, target: path, outcome, digest: copy.digest };
       this.#copies[index] = copy;

@@ -4,7 +4,7 @@ import { createdIn } from '../content/created.ts';
 import { NothingSelected, TransferError } from '../errors/transfer-error.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import type { TagSelection } from './select-tags.ts';
 
 /** Most images whose age is looked at. */
@@ -21,16 +21,16 @@ const parallel = 4;
 export async function selectTags(
   repository: Repository,
   selection: TagSelection,
-  opening: Opening,
+  context: TransferContext,
   isOneOfMany = false,
 ): Promise<{ tags: string[]; warnings: string[] }> {
   const { repository: name } = repository.address;
   // What reads versions is loaded for selections alone.
   const { matchingTags, newestTags } = await import('./select-tags.ts');
-  const all = await repository.tags(opening.signal, isOneOfMany);
+  const all = await repository.tags(context.signal, isOneOfMany);
   const names = isOneOfMany ? selection.names?.filter((tag) => all.includes(tag)) : selection.names;
   const matching = matchingTags(all, { ...selection, ...(names && { names }) }, name);
-  const { tags, warnings } = await youngEnough(matching, selection, repository, opening);
+  const { tags, warnings } = await youngEnough(matching, selection, repository, context);
   const found = selection.newest === undefined ? tags : newestTags(tags, selection.newest);
   if (found.length === 0 && selection.maxAgeMs === undefined && !isOneOfMany)
     throw new NothingSelected(
@@ -43,7 +43,7 @@ async function youngEnough(
   tags: readonly string[],
   { maxAgeMs }: TagSelection,
   repository: Repository,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<{ tags: string[]; warnings: string[] }> {
   if (maxAgeMs === undefined) return { tags: [...tags], warnings: [] };
   if (tags.length > maxTags)
@@ -52,8 +52,8 @@ async function youngEnough(
       `spec.tags.maxAge would have to look at ${tags.length} images, more than ${maxTags}: set match or semver too.`,
     );
   const since = Date.now() - maxAgeMs;
-  const made = await mapBounded(tags, parallel, opening.signal, (tag, signal) =>
-    madeAt(repository, tag, { ...opening, signal }),
+  const made = await mapBounded(tags, parallel, context.signal, (tag, signal) =>
+    madeAt(repository, tag, { ...context, signal }),
   );
   const unknown = tags.filter((_, index) => made[index] === undefined);
   const warnings = unknown.map((tag) => `Tag ${tag} is left out: its image does not say when it was made`);
@@ -61,8 +61,12 @@ async function youngEnough(
 }
 
 /** The time in the config of an image, or of the first image of an index, in milliseconds since 1970. */
-async function madeAt(repository: Repository, tag: string, opening: Opening): Promise<number | undefined> {
-  const { session, signal } = opening;
+async function madeAt(
+  repository: Repository,
+  tag: string,
+  context: TransferContext,
+): Promise<number | undefined> {
+  const { session, signal } = context;
   let manifest = await repository.manifest(tag, signal);
   const [first] = manifest?.children ?? [];
   if (first) manifest = await repository.manifest(first.digest, signal);

@@ -207,8 +207,8 @@ describe('a bundle', () => {
     await bundle(['a:1', 'b:1']);
     const broken: BundleDestination = {
       ...destination,
-      async sink(name, opening) {
-        const sink = await destination.sink(name, opening);
+      async sink(name, context) {
+        const sink = await destination.sink(name, context);
         const putManifest: typeof sink.putManifest = () => Promise.reject(new Error('disk on fire'));
         return name.repository === 'a' ? { ...sink, putManifest } : sink;
       },

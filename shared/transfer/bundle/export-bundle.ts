@@ -13,7 +13,7 @@ import { type LayoutFiles, layoutFiles, markerText } from '../layout/layout-file
 import { indexOf, nameOf, readIndex } from '../layout/layout-index.ts';
 import { layoutSink } from '../layout/layout-sink.ts';
 import { type KnownReferrers, layoutSource } from '../layout/layout-source.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
 import { formatReference, type ImageName } from '../reference/reference.ts';
 import { partName } from './parts.ts';
@@ -36,7 +36,7 @@ export interface ExportItem {
   /** What was asked for, for the record. */
   asked: string;
   platforms?: readonly string[];
-  open(opening: Opening): Promise<{ source: ContentSource; name: ImageName }>;
+  open(context: TransferContext): Promise<{ source: ContentSource; name: ImageName }>;
 }
 
 export interface ExportOptions extends CopyOptions {
@@ -180,8 +180,8 @@ async function collect(asked: ExportItem, collecting: Collecting): Promise<Colle
   const { folder, names, brought, known, options, warnings } = collecting;
   let from = '';
   let name: ImageName = { repository: '' };
-  const copied = await copyArtifact(options, async (opening) => {
-    const opened = await asked.open(opening);
+  const copied = await copyArtifact(options, async (context) => {
+    const opened = await asked.open(context);
     from = opened.source.place;
     name = nameFor(asked.asked, opened.name);
     if (names.includes(recordedName(asked.asked, opened.name)))

@@ -8,16 +8,16 @@ import type { Counts } from '../copy/copy-progress.ts';
 import { inSession } from '../copy/in-session.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { type KnownReferrers, sourceIn } from '../layout/layout-source.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { type ImageName, parseImageName } from '../reference/reference.ts';
 import type { Bundle } from './read-bundle.ts';
 import type { BundleItem, RequiredBlob } from './record.ts';
 
 /** Where a bundle is imported to: each artifact under its own name. */
 export interface BundleDestination {
-  sink(name: ImageName, opening: Opening): Promise<ContentSink>;
+  sink(name: ImageName, context: TransferContext): Promise<ContentSink>;
   /** Reads what an earlier bundle brought there. */
-  source(name: ImageName, opening: Opening): Promise<BlobSource>;
+  source(name: ImageName, context: TransferContext): Promise<BlobSource>;
 }
 
 /** How the import of one artifact ended. */
@@ -61,8 +61,8 @@ export async function importBundle(
   options: CopyOptions,
 ): Promise<Imported> {
   const known: KnownReferrers = new Map();
-  const { elsewhere } = await inSession(options, async (opening) => ({
-    elsewhere: await lookAround(bundle, known, destination, opening),
+  const { elsewhere } = await inSession(options, async (context) => ({
+    elsewhere: await lookAround(bundle, known, destination, context),
     warnings: [],
   }));
   const warnings: string[] = [];
@@ -76,9 +76,9 @@ export async function importBundle(
     }
     try {
       let written = false;
-      const copied = await copyArtifact(options, async (opening) => {
-        const sink = await destination.sink(landingOf(item), opening);
-        await gather(elsewhere.get(item) ?? [], sink, destination, opening);
+      const copied = await copyArtifact(options, async (context) => {
+        const sink = await destination.sink(landingOf(item), context);
+        await gather(elsewhere.get(item) ?? [], sink, destination, context);
         const watched: ContentSink = {
           ...sink,
           putManifest(...manifest) {
@@ -87,7 +87,7 @@ export async function importBundle(
           },
         };
         const source = withEarlier(bundle, sourceIn(bundle.reader, { digest }, known), () =>
-          destination.source(landingOf(item), opening),
+          destination.source(landingOf(item), context),
         );
         return { source, destination: watched };
       });
@@ -115,22 +115,22 @@ async function lookAround(
   bundle: Bundle,
   known: KnownReferrers,
   destination: BundleDestination,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<Map<BundleItem, Elsewhere[]>> {
   const { record, reader, place } = bundle;
   const left = new Map(record.requires?.blobs.map((blob) => [blob.digest, blob] as const));
   const elsewhere = new Map<BundleItem, Elsewhere[]>();
   const missing = new Set<string>();
   for (const item of record.items) {
-    const plan = await planCopy(sourceIn(reader, { digest: item.digest }, known), opening.signal);
+    const plan = await planCopy(sourceIn(reader, { digest: item.digest }, known), context.signal);
     const { mediaType, bytes } = plan.root;
     if (mediaType !== item.mediaType || bytes.length !== item.size)
       throw unusable(
         place,
         `${item.name} is not what its record says: its media type or size is another one`,
       );
-    const sink = await destination.sink(landingOf(item), opening);
-    const found = await mapBounded(plan.blobs, parallel, opening.signal, async (blob, signal) => {
+    const sink = await destination.sink(landingOf(item), context);
+    const found = await mapBounded(plan.blobs, parallel, context.signal, async (blob, signal) => {
       if ((await reader.size(blob.digest)) !== undefined) return undefined;
       const required = left.get(blob.digest);
       if (required === undefined)
@@ -139,7 +139,7 @@ async function lookAround(
           `it has no blob ${blob.digest} of ${item.name}, and names no bundle that brought it`,
         );
       if (await sink.hasBlob(blob, signal)) return undefined;
-      const at = await placeOf(required, destination, opening);
+      const at = await placeOf(required, destination, context);
       if (at === undefined) missing.add(blob.digest);
       return at && { blob, at };
     });
@@ -178,12 +178,12 @@ function withEarlier(
 async function placeOf(
   { at, ...blob }: RequiredBlob,
   destination: BundleDestination,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<ImageName | undefined> {
   for (const text of at) {
     const name = parseImageName(text);
-    const sink = await destination.sink(name, opening);
-    if (await sink.hasBlob(blob, opening.signal)) return name;
+    const sink = await destination.sink(name, context);
+    if (await sink.hasBlob(blob, context.signal)) return name;
   }
   return undefined;
 }
@@ -193,11 +193,11 @@ async function gather(
   blobs: readonly Elsewhere[],
   sink: ContentSink,
   destination: BundleDestination,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<void> {
-  const { session, folder, signal } = opening;
+  const { session, folder, signal } = context;
   for (const { blob, at } of blobs) {
-    const source = await destination.source(at, opening);
+    const source = await destination.source(at, context);
     const copier = { source, destination: sink, folder, retry: session.retry, onSent: () => undefined };
     await copyBlob(copier, blob, signal);
   }

@@ -100,5 +100,5 @@ export interface ContentSink extends BlobSink {
   /** Stores a manifest under its digest or a tag. */
   putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<Stored>;
   /** Makes sure that stored `referrers` are listed for `subject` (a digest). Rejects if one would be lost. */
-  keepReferrers(subject: string, referrers: readonly Manifest[], signal: AbortSignal): Promise<void>;
+  ensureReferrers(subject: string, referrers: readonly Manifest[], signal: AbortSignal): Promise<void>;
 }

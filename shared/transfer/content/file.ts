@@ -56,7 +56,7 @@ export interface FileUpload {
    */
   content: (signal: AbortSignal) => AsyncIterable<Uint8Array>;
   /** Size and digest of the content, after a first reader came to its end. */
-  read: () => FileIdentity;
+  identity: () => FileIdentity;
 }
 
 export interface FileIdentity {
@@ -76,7 +76,7 @@ export interface FileSink {
   /** Replaces what is there, as a whole. Resolves with warnings once the file is there and as it was sent. */
   put(upload: FileUpload, signal: AbortSignal): Promise<string[]>;
   /** The file at this place, to be read back. */
-  readonly written: FileSource;
+  readonly readBack: FileSource;
   /** Set if it can copy files within itself, of a source whose `within` names the same storage. */
   readonly storage?: string;
   /**

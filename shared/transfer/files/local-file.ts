@@ -27,7 +27,7 @@ export function localSink(file: string): FileSink {
   const origin = `${file}.from`;
   return {
     label: written.label,
-    written,
+    readBack: written,
     async head(signal) {
       const found = await onDisk(written.label, () => stat(file)).catch(() => undefined);
       if (found?.isFile() !== true) return undefined;

@@ -44,7 +44,7 @@ export function webSink(options: WebSinkOptions): FileSink {
 
   return {
     label,
-    written,
+    readBack: written,
 
     async head(signal) {
       const request = { method: 'HEAD', url, activity: `looking for ${label}` } as const;
@@ -55,7 +55,7 @@ export function webSink(options: WebSinkOptions): FileSink {
     async put(upload, signal) {
       if (!dav) {
         await write(url, upload, signal);
-        await verify(written, upload.read(), options.retry, signal);
+        await verify(written, upload.identity(), options.retry, signal);
         return [];
       }
       return putNamed(options, upload, write, signal);
@@ -85,7 +85,7 @@ async function putNamed(
   await makeFolders(options, signal);
   try {
     await put(part, upload, signal);
-    await verify(partFile, upload.read(), retry, signal);
+    await verify(partFile, upload.identity(), retry, signal);
     const { status } = await send(
       {
         method: 'MOVE',
@@ -105,7 +105,7 @@ async function putNamed(
   }
   await remove();
   await put(url, upload, signal);
-  await verify(webFile(send, url, label), upload.read(), retry, signal);
+  await verify(webFile(send, url, label), upload.identity(), retry, signal);
   return [`server ${url.host} cannot rename files (MOVE), so readers may have seen ${label} incomplete`];
 }
 

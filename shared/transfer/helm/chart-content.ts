@@ -4,7 +4,7 @@ import type { Descriptor, Manifest } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { fileURL } from '../servers/location.ts';
 import { readChartArchive } from './chart-archive.ts';
 import { type ChartImages, chartImages, metadataOf } from './chart-images.ts';
@@ -29,7 +29,7 @@ const oldLayerType = 'application/tar+gzip';
 /** Opens a chart of a repository with an index.yaml: it is downloaded, checked, and becomes the image that `helm push` would make. Rejects with a TransferError. */
 export async function openIndexedChart(
   location: ChartLocation,
-  { session, signal }: Opening,
+  { session, signal }: TransferContext,
 ): Promise<OpenedChart> {
   const { chart, name } = location;
   const { tgz, provenance, version, warnings } = await downloadChart(location, session, signal);
@@ -52,8 +52,11 @@ export async function openIndexedChart(
 }
 
 /** Opens a chart that lies in a registry: it is copied as it is. Rejects with a TransferError. */
-export async function openRegistryChart(location: ChartLocation, opening: Opening): Promise<OpenedChart> {
-  const { session, signal } = opening;
+export async function openRegistryChart(
+  location: ChartLocation,
+  context: TransferContext,
+): Promise<OpenedChart> {
+  const { session, signal } = context;
   const { repo, chart, version } = location;
   const path = repo === undefined ? chart : `${repo}/${chart}`;
   const open = (image: string) => session.open({ ...location, image }, 'pull');

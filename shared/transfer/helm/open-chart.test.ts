@@ -71,7 +71,7 @@ function copy(
       retry: { attempts: 3, baseMs: 1, maxMs: 2 },
       policy,
     },
-    async (opening) => {
+    async (context) => {
       const where = {
         name: 'src',
         remoteURL: `${from.url}/charts`,
@@ -80,8 +80,8 @@ function copy(
         version: undefined,
         indexed: true,
       };
-      const { source, tag } = await openChart({ ...where, ...location }, opening);
-      const sink = opening.session.open(
+      const { source, tag } = await openChart({ ...where, ...location }, context);
+      const sink = context.session.open(
         { name: 'dst', remoteURL: to.url, image: `${destination}:${tag}` },
         'pull,push',
       );
@@ -336,7 +336,7 @@ describe('a chart of a registry', () => {
     const from = await seeded('1.0.0');
     const found: string[] = [];
     const to = await registry();
-    await copyArtifact({ signal: new AbortController().signal, workDir: os.tmpdir() }, async (opening) => {
+    await copyArtifact({ signal: new AbortController().signal, workDir: os.tmpdir() }, async (context) => {
       const location = {
         name: 'src',
         chart: 'demo',
@@ -346,9 +346,9 @@ describe('a chart of a registry', () => {
         version: undefined,
         indexed: false,
       };
-      const { source, images } = await openChart(location, opening);
+      const { source, images } = await openChart(location, context);
       found.push(...(await images({})).images.map(({ written }) => written));
-      const sink = opening.session.open({ name: 'dst', remoteURL: to.url, image: 'a:1' }, 'pull,push');
+      const sink = context.session.open({ name: 'dst', remoteURL: to.url, image: 'a:1' }, 'pull,push');
       return { source, destination: registrySink(sink) };
     });
     expect(found).toEqual(['r.io/app:1']);

@@ -1,4 +1,4 @@
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import type { OpenedChart } from './chart-content.ts';
 import type { ChartLocation } from './chart-repository.ts';
 
@@ -6,8 +6,8 @@ import type { ChartLocation } from './chart-repository.ts';
  * Opens a chart: one of a repository with an index is downloaded, checked, and becomes the image that `helm push` would make; one in a
  * registry is copied as it is. Rejects with a TransferError.
  */
-export async function openChart(location: ChartLocation, opening: Opening): Promise<OpenedChart> {
+export async function openChart(location: ChartLocation, context: TransferContext): Promise<OpenedChart> {
   // What reads YAML, versions and archives is loaded for charts alone: most workers move none.
   const { openIndexedChart, openRegistryChart } = await import('./chart-content.ts');
-  return location.indexed ? openIndexedChart(location, opening) : openRegistryChart(location, opening);
+  return location.indexed ? openIndexedChart(location, context) : openRegistryChart(location, context);
 }

@@ -64,7 +64,7 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
         );
       return { subjectSeen: false, digest: manifest.digest };
     },
-    keepReferrers: (_subject, referrers, signal) =>
+    ensureReferrers: (_subject, referrers, signal) =>
       inTurn(async () => {
         const before = await readIndex(files);
         const after = referrers.reduce(

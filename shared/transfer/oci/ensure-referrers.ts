@@ -7,7 +7,7 @@ import {
 } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestTag } from '../reference/digest.ts';
-import { mostTagWrites, outlastWriters } from './outlast-writers.ts';
+import { maxTagWrites, waitForConcurrentWriters } from './concurrent-writers.ts';
 import { fallbackList } from './referrer-finder.ts';
 import type { Repository } from './repository.ts';
 
@@ -54,10 +54,10 @@ async function ensureFallback(
     const lost = missing(list, referrers);
     const first = lost[0];
     if (!first) return;
-    if (attempt >= mostTagWrites) throw lostReferrer(destination, subject, first);
+    if (attempt >= maxTagWrites) throw lostReferrer(destination, subject, first);
     const index = fallbackIndex([...list, ...lost.map(({ descriptor }) => descriptor)], subject);
     await destination.putManifest(digestTag(subject), index, signal);
-    await outlastWriters(performance.now() - started, signal);
+    await waitForConcurrentWriters(performance.now() - started, signal);
   }
 }
 

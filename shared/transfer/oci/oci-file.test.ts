@@ -7,7 +7,7 @@ import { digestOf, digestTag } from '../reference/digest.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
 import { startWebServer, type WebServer } from '../testing/web-server.ts';
 import { ociFile, ociFileSink } from './oci-file.ts';
-import type { Opening } from './session.ts';
+import type { TransferContext } from './session.ts';
 
 let registry: Registry;
 let web: WebServer;
@@ -20,14 +20,14 @@ afterEach(() => Promise.all([registry.close(), web.close()]));
 const content = Buffer.from('0123456789'.repeat(50_000));
 const digest = digestOf(content);
 
-function copy(open: (opening: Opening) => FileEnds, verify = false) {
+function copy(open: (context: TransferContext) => FileEnds, verify = false) {
   const { signal } = new AbortController();
   const retry = { attempts: 3, baseMs: 1, maxMs: 2 };
-  return copyFile({ signal, workDir: os.tmpdir(), retry, verify }, async (opening) => open(opening));
+  return copyFile({ signal, workDir: os.tmpdir(), retry, verify }, async (context) => open(context));
 }
 
 function toRegistry(options: Partial<FileEnds> = {}, verify = false) {
-  const open = ({ session, folder }: Opening): FileEnds => ({
+  const open = ({ session, folder }: TransferContext): FileEnds => ({
     source: openWebSource({ name: 'src', remoteURL: web.url, path: 'app.tgz' }, session),
     destination: ociFileSink(
       session.open({ name: 'dst', remoteURL: registry.url, image: 'files/app:1.0' }, 'pull,push'),
@@ -61,7 +61,7 @@ describe('a file in a registry', () => {
     const { digest: image, signature = '' } = await seedImage(registry, 'files/app', '1.0');
     const tag = `${digestTag(image)}.sig`;
     registry.contents.get('files/app')?.tags.set(tag, signature);
-    const to = ({ session, folder }: Opening): FileEnds => ({
+    const to = ({ session, folder }: TransferContext): FileEnds => ({
       source: openWebSource({ name: 'src', remoteURL: web.url, path: 'app.tgz' }, session),
       destination: ociFileSink(
         session.open({ name: 'dst', remoteURL: registry.url, image: `files/app:${tag}` }, 'pull,push'),

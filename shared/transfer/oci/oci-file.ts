@@ -39,7 +39,7 @@ export function ociFileSink(repository: Repository, folder: string, retry: Retry
   const label = labelOf(repository);
   return {
     label,
-    written: ociFile(repository),
+    readBack: ociFile(repository),
 
     async head(signal, verify = false) {
       const manifest = await repository.manifest(referenceOf(repository), signal);
@@ -56,7 +56,7 @@ export function ociFileSink(repository: Repository, folder: string, retry: Retry
         const { size, digest } = upload;
         const isKnown = size !== undefined && digest !== undefined;
         if (!isKnown) await spool.fill(upload.content(signal));
-        const identity = isKnown ? { size, digest } : upload.read();
+        const identity = isKnown ? { size, digest } : upload.identity();
         const layer = layerOf(upload, identity);
         if (!(await repository.hasBlob(layer, signal))) {
           const body = () => (isKnown ? upload.content(signal) : spool.read());

@@ -41,6 +41,6 @@ export function registrySink(repository: Repository): ContentSink {
     hasBlob,
     ...(mount && { mount }),
     upload,
-    keepReferrers: (subject, referrers, signal) => ensureReferrers(repository, subject, referrers, signal),
+    ensureReferrers: (subject, referrers, signal) => ensureReferrers(repository, subject, referrers, signal),
   };
 }

@@ -36,7 +36,7 @@ export interface Session extends Connections {
 }
 
 /** What both ends of a copy are opened with. */
-export interface Opening {
+export interface TransferContext {
   /** Connections, limits and masked secrets that both ends share. */
   session: Session;
   /** A folder for large files on their way; the copy removes it. */

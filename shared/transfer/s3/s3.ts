@@ -36,13 +36,13 @@ export function openS3Sink(location: FileLocation, connections: Connections, usu
 
   return {
     label,
-    written,
+    readBack: written,
     storage,
     head,
 
     async put(upload, signal) {
       await putContent(object, upload, usual, signal);
-      const { size, digest } = upload.read();
+      const { size, digest } = upload.identity();
       const found = await head(signal);
       if (found?.size !== size) {
         const has = found === undefined ? 'is not there' : 'has another size';
@@ -70,7 +70,7 @@ async function copyWithin(
   upload: FileUpload,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { size, digest } = upload.read();
+  const { size, digest } = upload.identity();
   if (size <= rangeBytes) return copyObject(object, path, validator, metadataOf(upload, digest), signal);
   const multipart = await MultipartUpload.begin(object, { ...upload, digest }, signal);
   const starts = Array.from({ length: Math.ceil(size / rangeBytes) }, (_, index) => index * rangeBytes);
@@ -101,7 +101,7 @@ async function putContent(
     if (first.done === true) return;
     if (second.done === true) {
       const { place, label } = object;
-      const headers = metadataOf(upload, upload.read().digest);
+      const headers = metadataOf(upload, upload.identity().digest);
       const request = { method: 'PUT', url: place.url, headers, expect: [200], writing: true } as const;
       await ask(object, { ...request, activity: `writing ${label}` }, first.value, signal);
       return;

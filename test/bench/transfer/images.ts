@@ -26,7 +26,7 @@ export async function storeImage(host: string, name: string, shape: Shape): Prom
   const { signal } = new AbortController();
   const session = openSession();
   const repository = session.open({ name: 'seed', remoteURL: `http://${host}`, image: name }, 'pull,push');
-  const { keepReferrers } = registrySink(repository);
+  const { ensureReferrers: keepReferrers } = registrySink(repository);
   const stored: string[] = [];
 
   async function blob(mediaType: string, bytes: Buffer): Promise<Descriptor> {

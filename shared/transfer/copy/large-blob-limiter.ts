@@ -3,21 +3,21 @@ import type { Descriptor } from '../content/manifest.ts';
 import { stopped } from '../errors/transfer-error.ts';
 
 /**
- * When the large blobs of a copy are sent. What a worker that is killed has sent of the blobs under way is sent again, so they go one after the
- * other: one stream keeps a worker and a near registry busy. A far one takes several, because it acknowledges each late.
+ * Limits how many large blobs of a copy are in flight. A killed worker loses the progress of every blob in flight, so they are sent one at
+ * a time: one stream saturates a worker and a nearby registry. A distant registry gets several, because it acknowledges each of them late.
  */
-export interface LargeTurns {
-  /** Runs `copy` in the blob's turn. Rejects as it does, and with the signal's TransferError if aborted before. */
+export interface LargeBlobLimiter {
+  /** Runs `copy` when the blob gets a slot. Rejects as `copy` does, or with the signal's TransferError if aborted while waiting. */
   run<T>(blob: Descriptor, copy: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** So much of the blob has been sent. With all of it sent, its turn ends: the registry stores it while the next one is sent. */
+  /** Records how many bytes of the blob were sent. A fully sent blob frees its slot: the registry stores it while the next one is sent. */
   sent(blob: Descriptor, bytes: number): void;
 }
 
-/** Slower than 128 MiB a second is far. */
+/** A registry that takes less than 128 MiB per second counts as distant. */
 const nearBytesPerMs = (128 * 1024 * 1024) / 1000;
 
-/** Turns of one blob at a time, and of `most` from when one has taken long. */
-export function createLargeTurns(most: number): LargeTurns {
+/** Starts with one slot; `most` slots as soon as one blob has taken long. */
+export function createLargeBlobLimiter(most: number): LargeBlobLimiter {
   const slots = createSemaphore(1);
   const ends = new Map<string, () => void>();
   return {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createLargeTurns } from './large-turns.ts';
+import { createLargeBlobLimiter } from './large-blob-limiter.ts';
 
 const never = 1024 ** 4;
 const tenMs = 1.28 * 1024 * 1024;
@@ -8,7 +8,7 @@ const { signal } = new AbortController();
 
 /** Six blobs that want to be copied, and which of them are under way. */
 function six(size: number) {
-  const turns = createLargeTurns(4);
+  const turns = createLargeBlobLimiter(4);
   const begun: number[] = [];
   const copies = Array.from({ length: 6 }, (_, index) => {
     const blob = { mediaType: 'application/octet-stream', digest: `sha256:${index}`, size };

@@ -142,7 +142,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     destination.contents.get('mirror/app')?.tags.set(tag, image);
     const { warnings } = await copy();
     expect(warnings).toEqual([
-      expect.stringMatching(/^sha256:.* of the source is not under tag .*, which keeps what is there/),
+      expect.stringMatching(/^sha256:.* of the source was not added to tag .*, which was left unchanged/),
     ]);
     expect(destination.contents.get('mirror/app')?.tags.get(tag)).toBe(image);
   });
@@ -232,9 +232,11 @@ describe('an artifact whose own tag belongs to what is attached to an image', ()
     const before = [under('sbom').digest, under('sig').digest];
     await expect(copyTag(`${digestTag(image)}.sbom`)).rejects.toMatchObject({
       reason: 'permanent',
-      message: expect.stringMatching(/which keeps what is there: .*: remove that tag first/),
+      message: expect.stringMatching(/which was left unchanged: .*: delete that tag first/),
     });
-    await expect(copyTag(`${digestTag(image)}.sig`, 'team/app:1.0')).rejects.toThrow('keeps what is there');
+    await expect(copyTag(`${digestTag(image)}.sig`, 'team/app:1.0')).rejects.toThrow(
+      'which was left unchanged',
+    );
     expect([under('sbom').digest, under('sig').digest]).toEqual(before);
   });
 
@@ -254,7 +256,9 @@ describe('an artifact whose own tag belongs to what is attached to an image', ()
       }[];
     };
     expect(entries().map(({ digest }) => digest)).toEqual([here, made]);
-    await expect(copyTag(tag, 'team/app:1.0')).rejects.toThrow('keeps what is there: it lists referrers');
+    await expect(copyTag(tag, 'team/app:1.0')).rejects.toThrow(
+      'which was left unchanged: the tag lists referrers',
+    );
     expect(entries()).toHaveLength(2);
   });
 });
