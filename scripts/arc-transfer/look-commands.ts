@@ -88,7 +88,7 @@ async function look(
       ...(credentials && { credentials }),
       ...(redirectHosts && { redirectHosts }),
     };
-    return act(session.open(location, 'pull'), image, signal);
+    return act(session.repository(location, 'pull'), image, signal);
   });
 }
 

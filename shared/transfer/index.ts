@@ -50,12 +50,12 @@ export { fileContent } from './copy/file-content.ts';
 export { type CopyResult, inSession } from './copy/in-session.ts';
 export { type EndpointCredentials, secretsOfEndpoint } from './credentials/credentials.ts';
 export {
+  EmptySelectionError,
   exitCodes,
   explainShortage,
   type FailureReason,
-  NothingSelected,
   TransferError,
-  throwIfStopped,
+  throwIfAborted,
 } from './errors/transfer-error.ts';
 export { localSink, localSource } from './files/local-file.ts';
 export { openWebSink, openWebSource } from './files/web.ts';
@@ -67,7 +67,7 @@ export { openChart } from './helm/open-chart.ts';
 export { createAddressGuard } from './http/address-guard.ts';
 export { clientCertificate } from './http/client-certificate.ts';
 export type { Timeouts } from './http/http-client.ts';
-export { isNamed } from './http/reach.ts';
+export { matchesHost } from './http/reach.ts';
 export type { RetryPolicy } from './http/retry.ts';
 export { splitLayout } from './layout/image-layouts.ts';
 export { layoutSink } from './layout/layout-sink.ts';

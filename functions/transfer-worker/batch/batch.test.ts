@@ -230,7 +230,7 @@ describe('images of several repositories', () => {
     async (status) => {
       source.faults.add({ path: /_catalog/, times: 2, fault: { kind: 'status', status } });
       await expect(run({ image: '*', tags: { match: '*' } })).rejects.toThrow(
-        `does not tell this account which repositories it has (it answered ${status}): name each repository`,
+        `does not list its repositories for this account (status ${status}): order each repository by name`,
       );
     },
   );

@@ -37,7 +37,7 @@ async function read(charts: JobEndpoint['tls']) {
   const image = { host, repository: 'team/app', tag: '1.0', written: 'app' };
   const location = imageLocation(image, named, undefined);
   try {
-    return (await registrySource(session.open(location, 'pull')).root(signal)).digest;
+    return (await registrySource(session.repository(location, 'pull')).root(signal)).digest;
   } finally {
     session.close();
   }

@@ -3,9 +3,9 @@ import type { Job, JobEndpoint } from '#shared/domain';
 import {
   formatReference,
   type ImageLocation,
-  isNamed,
   landingName,
   matchesGlob,
+  matchesHost,
   type NamedImage,
   namedImage,
   parsePlatforms,
@@ -78,7 +78,7 @@ function itemsOf(
             'config',
             `It would land where ${owner} lands, at ${target}: move one of them with an Order of its own.`,
           );
-        const found = registrySource(session.open(imageLocation(image, source, chosen), 'pull'));
+        const found = registrySource(session.repository(imageLocation(image, source, chosen), 'pull'));
         return platforms ? platformSubset(found, platforms, context.session.retry) : found;
       },
     };
@@ -106,7 +106,7 @@ export function imageLocation(
     throw new TransferError('denied', text);
   };
   const { name: endpointName, credentials, tls, redirectHosts = [] } = endpoint;
-  if (!isNamed(redirectHosts, new URL(`https://${host}`)))
+  if (!matchesHost(redirectHosts, new URL(`https://${host}`)))
     refuse(`have an operator add "${host}" to spec.redirectHosts of the Endpoint`);
   if (chosen !== undefined && !chosen.some((pattern) => matchesGlob(pattern, host)))
     refuse(`add "${host}" to spec.imageRegistries of the artifact, or leave that out`);

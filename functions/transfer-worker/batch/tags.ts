@@ -2,11 +2,11 @@ import { mapBounded } from '#shared/base/async';
 import { isRecord } from '#shared/base/meta';
 import { type Job, type JobEndpoint, parseDuration } from '#shared/domain';
 import {
+  EmptySelectionError,
   formatReference,
   type ImageName,
   landingName,
   matchesGlob,
-  NothingSelected,
   parseImageName,
   selectTags,
   type TagSelection,
@@ -40,7 +40,7 @@ export async function expandTags(
   const renamed = overrideOf(artifact.spec);
   const { names, pattern } = await repositoriesOf(artifact.spec.image, source, context);
   const selected = await mapBounded(names, parallel, context.signal, async (repository, signal) => {
-    const client = context.session.open({ ...connection(source), image: repository }, 'pull');
+    const client = context.session.repository({ ...connection(source), image: repository }, 'pull');
     return selectTags(client, selection, { ...context, signal }, pattern !== undefined);
   });
   const images = names.flatMap((repository, index) =>
@@ -76,7 +76,7 @@ async function repositoriesOf(
   if (names.length > mostItems)
     throw config(`${names.length} repositories fit spec.image "${image}", more than ${mostItems}.`);
   if (names.length > 0) return { names, pattern: image };
-  throw new NothingSelected(
+  throw new EmptySelectionError(
     `None of the ${all.length} repositories that Endpoint "${source.name}" has fits spec.image "${image.slice(0, 300)}".`,
   );
 }
@@ -91,7 +91,7 @@ function withoutTags(
   const having = new Set(images.map(({ repository }) => repository));
   const without = names.filter((name) => !having.has(name));
   const text = `${without.length} of the ${names.length} repositories that fit "${pattern}" have no tag that fits spec.tags`;
-  if (having.size === 0 && maxAgeMs === undefined) throw new NothingSelected(`${text}.`);
+  if (having.size === 0 && maxAgeMs === undefined) throw new EmptySelectionError(`${text}.`);
   return without.length === 0 ? [] : [`${text}: ${without.slice(0, mostQuoted).join(', ')}`];
 }
 

@@ -1,11 +1,11 @@
 import type { Job } from '#shared/domain';
 import {
+  EmptySelectionError,
   type ExportItem,
   fileContent,
   formatReference,
   hasFiles,
   landingName,
-  NothingSelected,
   parseImageName,
   type TransferContext,
 } from '#shared/transfer';
@@ -52,7 +52,7 @@ export async function expandContents(
     if (expand === undefined) items.push(single(content, job, maxBytes));
     else {
       const expansion = await expand(context).catch((caught: unknown): Expansion => {
-        if (mayBeEmpty && caught instanceof NothingSelected) return { items: [], warnings: [] };
+        if (mayBeEmpty && caught instanceof EmptySelectionError) return { items: [], warnings: [] };
         throw caught;
       });
       warnings.push(...expansion.warnings);

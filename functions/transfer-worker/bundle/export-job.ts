@@ -13,7 +13,7 @@ import {
   inSession,
   loadBundles,
   TransferError,
-  throwIfStopped,
+  throwIfAborted,
 } from '#shared/transfer';
 import { withPolicy } from '../job/policy.ts';
 import { required, signKeyOf, trustKeysOf } from './bundle-keys.ts';
@@ -116,7 +116,7 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
       });
       return true;
     } catch (caught) {
-      throwIfStopped(options.signal);
+      throwIfAborted(options.signal);
       if (caught instanceof TransferError) return false;
       throw caught;
     }

@@ -15,7 +15,7 @@ import {
   type Receipt,
   summed,
   TransferError,
-  throwIfStopped,
+  throwIfAborted,
 } from '#shared/transfer';
 import { withPolicy } from '../job/policy.ts';
 import { bundleDestination } from './bundle-destination.ts';
@@ -71,7 +71,7 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
     if (!(caught instanceof TransferError)) throw caught;
     warnings.unshift(`there is no receipt: ${caught.message}`);
   }
-  throwIfStopped(signal);
+  throwIfAborted(signal);
   const results = items.map(resultOf);
   const failure = batchFailure(results);
   if (failure) throw failure;
@@ -142,7 +142,7 @@ async function joinReceipt(
         `other imports of the bundle have overwritten ${receipt} in ${place.label} ${mostReceipts} times`,
       );
     await pause(backoff.next(), signal);
-    throwIfStopped(signal);
+    throwIfAborted(signal);
   }
 
   /** The receipt that is there; undefined if there is none that is whole, a TransferError if it cannot be read. */

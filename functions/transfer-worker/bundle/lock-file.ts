@@ -1,6 +1,6 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { createBackoff, pause } from '#shared/base/async';
-import { TransferError, throwIfStopped } from '#shared/transfer';
+import { TransferError, throwIfAborted } from '#shared/transfer';
 
 /** A lock that is older was left by a worker that was killed: its holders write a few small files. */
 const staleMs = 30_000;
@@ -14,7 +14,7 @@ export async function lockFile(file: string, signal: AbortSignal): Promise<Async
   const backoff = createBackoff({ baseMs: 5, maxMs: 500, random: Math.random });
   const end = performance.now() + mostWaitMs;
   for (;;) {
-    throwIfStopped(signal);
+    throwIfAborted(signal);
     const began = performance.now();
     if (await take(file)) return { [Symbol.asyncDispose]: () => giveBack(file, began) };
     if (performance.now() > end)

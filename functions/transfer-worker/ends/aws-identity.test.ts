@@ -137,7 +137,7 @@ describe('a worker with a role of AWS', () => {
     const session = openSession({ retry: { attempts: 1 }, proxyEnv: pod.env, identityEnv: pod.env });
     const named = (charts: JobEndpoint) => ({ ...charts, redirectHosts: [aws.registryHost] });
     const read = (charts: JobEndpoint) =>
-      registrySource(session.open(imageLocation(found, named(charts), undefined), 'pull')).root(signal);
+      registrySource(session.repository(imageLocation(found, named(charts), undefined), 'pull')).root(signal);
     try {
       const credentials = { username: 'u', password: 'p' };
       for (const more of [{}, { credentials }, { tls: { ca: pod.authority.cert } }])

@@ -39,9 +39,10 @@ const s3: FileKind = {
   sink: (location, { session }) => openS3Sink(location, session),
 };
 const oci: FileKind = {
-  source: ({ path, ...location }, { session }) => ociFile(session.open({ ...location, image: path }, 'pull')),
+  source: ({ path, ...location }, { session }) =>
+    ociFile(session.repository({ ...location, image: path }, 'pull')),
   sink: ({ path, ...location }, { session, folder }) =>
-    ociFileSink(session.open({ ...location, image: path }, 'pull,push'), folder, session.retry),
+    ociFileSink(session.repository({ ...location, image: path }, 'pull,push'), folder, session.retry),
 };
 
 const kinds = new Map<string, FileKind>(Object.entries({ http, webdav, s3, oci }));

@@ -17,12 +17,12 @@ import { connection, type EndpointKind, type NamedSource } from './endpoint-kind
 export const oci: EndpointKind = {
   async source({ artifact, endpoint, session }) {
     const image = wantedImage(artifact);
-    const source = registrySource(session.open({ ...connection(endpoint), image }, 'pull'));
+    const source = registrySource(session.repository({ ...connection(endpoint), image }, 'pull'));
     return selected({ source, name: parseImageName(image) }, artifact, session);
   },
   async sink({ artifact, endpoint, session }, name) {
     const image = formatReference(landingName(artifact.spec.override, name));
-    return registrySink(session.open({ ...connection(endpoint), image }, 'pull,push'));
+    return registrySink(session.repository({ ...connection(endpoint), image }, 'pull,push'));
   },
 };
 

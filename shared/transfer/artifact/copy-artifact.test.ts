@@ -262,7 +262,7 @@ describe('referrers', () => {
     const { digest, children } = await seedImage(source, 'team/app', '1.0', { signature: false });
     source.contents.get('team/app')?.tags.set(digestTag(digest), children[0] ?? '');
     expect((await copy(source, destination)).warnings).toEqual([
-      `${children[0]} under tag ${digestTag(digest)} should list what refers to ${digest} and is no list; not copied`,
+      `${children[0]} under tag ${digestTag(digest)} should list the referrers of ${digest}, but is no index; not copied`,
     ]);
   });
 

@@ -4,9 +4,13 @@ import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { readBody } from '../http/body.ts';
 import type { HttpClient, HttpRequest } from '../http/http-client.ts';
-import { type Access, isSameServer, type Reach, realmAccess } from '../http/reach.ts';
+import { type Access, isSameServer, type ReachPolicy, realmAccess } from '../http/reach.ts';
 import { sendFollowing } from '../http/redirect.ts';
-import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
+import {
+  type RequestContext,
+  registryNetworkFailure,
+  registryStatusFailure,
+} from '../http/request-failures.ts';
 
 export interface TokenRequest {
   realm: string;
@@ -146,7 +150,7 @@ export function createTokenService(options: TokenServiceOptions): TokenService {
         const { asked, access } = await tokenRequest(request, options, signal);
         context.quotable = access.quotable;
         // The same server may have moved its token service; no other one is asked.
-        const reach: Reach = {
+        const reach: ReachPolicy = {
           access: () => access,
           refusal: (_, url) =>
             isSameServer(asked.url, url) ? undefined : 'a token service is at one server',
@@ -154,12 +158,13 @@ export function createTokenService(options: TokenServiceOptions): TokenService {
         const { response, refusal } = await sendFollowing(client, asked, { reach });
         context.refusal = refusal;
         const body = await readBody(response.body, maxTokenResponseBytes);
-        if (response.status !== 200) throw statusFailure(context, response.status, response.headers, body);
+        if (response.status !== 200)
+          throw registryStatusFailure(context, response.status, response.headers, body);
         const token = parseToken(body, context);
         masker.add(token.value);
         return token;
       } catch (caught) {
-        throw networkFailure(context, caught);
+        throw registryNetworkFailure(context, caught);
       }
     },
   };

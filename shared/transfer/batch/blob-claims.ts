@@ -1,5 +1,5 @@
 import type { BlobSink, ContentSink } from '../content/content.ts';
-import { throwIfStopped } from '../errors/transfer-error.ts';
+import { throwIfAborted } from '../errors/transfer-error.ts';
 
 /** Sees to it that copies that run at the same time do not send one blob to one place twice. */
 export interface BlobClaims {
@@ -29,7 +29,7 @@ export function createBlobClaims(): BlobClaims {
           const key = keyOf(blob.digest);
           for (let other = held.get(key); other && !mine.has(key); other = held.get(key)) {
             await ended(other.promise, signal);
-            throwIfStopped(signal);
+            throwIfAborted(signal);
           }
           if (!mine.has(key)) held.set(key, Promise.withResolvers());
           mine.add(key);

@@ -6,7 +6,7 @@ import type { ContentSink } from '../content/content.ts';
 import { bytesOf, type CopyPlan, planCopy } from '../content/plan.ts';
 import type { Counts } from '../copy/copy-progress.ts';
 import { type CopyResult, inSession } from '../copy/in-session.ts';
-import { type FailureReason, stopped, TransferError } from '../errors/transfer-error.ts';
+import { abortError, type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import type { TransferContext } from '../oci/session.ts';
 import { createBlobClaims } from './blob-claims.ts';
 
@@ -89,7 +89,7 @@ export async function copyBatch(
       const broken = await eachBounded([...some.entries()], parallel, async ([index, item]) => {
         await act(item, index);
       });
-      if (context.signal.aborted) throw stopped(context.signal);
+      if (context.signal.aborted) throw abortError(context.signal);
       // Not a failed transfer, but a mistake of this program.
       for (const { error } of broken) throw error;
     };

@@ -2,7 +2,7 @@ import { eachBounded } from '#shared/base/async';
 import type { FileFolder, ListedFile } from '../content/folder.ts';
 import { copyFileEnds, type FileEnds } from '../copy/copy-file.ts';
 import { type CopyResult, inSession, type RunOptions } from '../copy/in-session.ts';
-import { NothingSelected, stopped, TransferError } from '../errors/transfer-error.ts';
+import { abortError, EmptySelectionError, TransferError } from '../errors/transfer-error.ts';
 import type { Session, TransferContext } from '../oci/session.ts';
 import { isSelected, type PathFilter } from '../reference/path-patterns.ts';
 import { type BatchResult, batchFailure, batchItems, type ItemResult, summed } from './copy-batch.ts';
@@ -36,14 +36,14 @@ export async function copyFolder(
     const all = await source.list(context.signal);
     const files = all.filter(({ path }) => isSelected(filter, path));
     if (files.length === 0)
-      throw new NothingSelected(
+      throw new EmptySelectionError(
         `None of the ${all.length} files in ${source.label} is to be moved: check spec.path, include and exclude.`,
       );
     const run = new Run(options, context, files);
     const broken = await eachBounded([...files.entries()], parallel, ([index, file]) =>
       run.copy(ends, file, index),
     );
-    if (context.signal.aborted) throw stopped(context.signal);
+    if (context.signal.aborted) throw abortError(context.signal);
     for (const { error } of broken) throw error;
     const failure = batchFailure(run.results);
     const mayDelete = ends.deletes && failure === undefined;

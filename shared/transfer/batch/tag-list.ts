@@ -1,7 +1,7 @@
 import { mapBounded } from '#shared/base/async';
 import { readBlob } from '../content/blob-content.ts';
 import { createdIn } from '../content/created.ts';
-import { NothingSelected, TransferError } from '../errors/transfer-error.ts';
+import { EmptySelectionError, TransferError } from '../errors/transfer-error.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
 import type { TransferContext } from '../oci/session.ts';
@@ -33,7 +33,7 @@ export async function selectTags(
   const { tags, warnings } = await youngEnough(matching, selection, repository, context);
   const found = selection.newest === undefined ? tags : newestTags(tags, selection.newest);
   if (found.length === 0 && selection.maxAgeMs === undefined && !isOneOfMany)
-    throw new NothingSelected(
+    throw new EmptySelectionError(
       `None of the ${all.length} tags of ${name} in registry ${repository.address.host} fits spec.tags.`,
     );
   return { tags: found, warnings };

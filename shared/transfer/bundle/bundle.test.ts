@@ -48,7 +48,7 @@ function item(image: string): ExportItem {
   return {
     asked: `${source.host}/${image}`,
     open: async ({ session }) => ({
-      source: registrySource(session.open({ name: 'src', remoteURL: source.url, image }, 'pull')),
+      source: registrySource(session.repository({ name: 'src', remoteURL: source.url, image }, 'pull')),
       name: parseImageName(image),
     }),
   };
@@ -61,8 +61,8 @@ const read = (name = file, key?: KeyObject) =>
 
 /** Below the prefix `mirror/` of the registry inside. */
 const destination: BundleDestination = {
-  sink: async (name, { session }) => registrySink(session.open(locationOf(name), 'pull,push')),
-  source: async (name, { session }) => registrySource(session.open(locationOf(name), 'pull')),
+  sink: async (name, { session }) => registrySink(session.repository(locationOf(name), 'pull,push')),
+  source: async (name, { session }) => registrySource(session.repository(locationOf(name), 'pull')),
 };
 const locationOf = (name: ReturnType<typeof parseImageName>) => ({
   name: 'dst',

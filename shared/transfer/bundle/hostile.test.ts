@@ -33,7 +33,9 @@ beforeAll(async () => {
   await seedImage(registry, 'app', '1', { signature: false });
   const name = parseImageName('app:1');
   const open: Parameters<typeof exportBundle>[0][number]['open'] = async ({ session }) => ({
-    source: registrySource(session.open({ name: 's', remoteURL: registry.url, image: 'app:1' }, 'pull')),
+    source: registrySource(
+      session.repository({ name: 's', remoteURL: registry.url, image: 'app:1' }, 'pull'),
+    ),
     name,
   });
   await exportBundle([{ asked: 'app:1', open }], { signal, workDir: folder, file, now: new Date(0) });

@@ -167,9 +167,9 @@ function withEarlier(
   if (record.requires === undefined) return source;
   return {
     ...source,
-    async openBlob(digest, offset, signal, lent) {
+    async openBlob(digest, offset, signal, reusesBuffers) {
       const isHere = (await reader.size(digest)) !== undefined;
-      return (isHere ? source : await openEarlier()).openBlob(digest, offset, signal, lent);
+      return (isHere ? source : await openEarlier()).openBlob(digest, offset, signal, reusesBuffers);
     },
   };
 }

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type ExtractEvents, extract } from 'tar-stream';
 import { isSigned } from '../attest/detached-signature.ts';
-import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import { TransferError, throwIfAborted } from '../errors/transfer-error.ts';
 import { type LayoutReader, markerText } from '../layout/layout-files.ts';
 import { digestOf, hashFor } from '../reference/digest.ts';
 import { findParts, IncompleteBundle, type Parts } from './parts.ts';
@@ -88,7 +88,7 @@ export async function readBundle({
     for await (const entry of archive) await reading.take(entry);
     await feeding;
   } catch (caught) {
-    throwIfStopped(signal);
+    throwIfAborted(signal);
     if (caught instanceof TransferError) throw caught;
     const why = caught instanceof Error ? caught.message : String(caught);
     if (why === 'Unexpected end of data') throw cut(place, parts.cutShort);

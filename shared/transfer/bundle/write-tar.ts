@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Pack, pack } from 'tar-stream';
-import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import { TransferError, throwIfAborted } from '../errors/transfer-error.ts';
 import { hashFor } from '../reference/digest.ts';
 import { writeParts } from './parts.ts';
 
@@ -59,7 +59,7 @@ export async function writeTar(files: Iterable<TarFile>, options: TarOptions): P
     failed = failed === undefined || caught instanceof TransferError ? caught : failed;
   });
   if (failed === undefined) return names;
-  throwIfStopped(options.signal);
+  throwIfAborted(options.signal);
   if (failed instanceof TransferError) throw failed;
   const why = failed instanceof Error ? failed.message : String(failed);
   throw new TransferError('retryable', `Cannot write ${options.file}: ${why}.`, {

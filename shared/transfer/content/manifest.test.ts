@@ -50,11 +50,11 @@ describe('a manifest', () => {
     // CVE-2021-41190
     [
       { schemaVersion: 2, config: blob, layers: [blob], manifests: [blob] },
-      'both manifests, as an index, and layers',
+      'the manifests of an index and the layers of an image',
     ],
-    [{ schemaVersion: 2, mediaType: ociIndex, layers: [], manifests: [blob] }, 'and layers, as an image'],
-    [{ schemaVersion: 2, mediaType: ociIndex, config: blob, manifests: [] }, 'and config, as an image'],
-    [{ schemaVersion: 2, config: blob, layers: [], Manifests: [blob] }, 'as an index, and layers'],
+    [{ schemaVersion: 2, mediaType: ociIndex, layers: [], manifests: [blob] }, 'and the layers of an image'],
+    [{ schemaVersion: 2, mediaType: ociIndex, config: blob, manifests: [] }, 'and the config of an image'],
+    [{ schemaVersion: 2, config: blob, layers: [], Manifests: [blob] }, 'of an index and the layers'],
   ])('%j is rejected: %s', (body, why) => {
     expect(() => parse(body)).toThrow(why);
   });

@@ -32,7 +32,7 @@ function address(mediaType: string, fields: object): { mediaType: string; digest
 }
 
 function plan() {
-  const repository = session.open({ name: 'src', remoteURL: registry.url, image: 'a:1' }, 'pull');
+  const repository = session.repository({ name: 'src', remoteURL: registry.url, image: 'a:1' }, 'pull');
   return planCopy(registrySource(repository), signal);
 }
 

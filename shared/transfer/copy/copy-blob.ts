@@ -69,7 +69,7 @@ async function streamed(copier: BlobCopier, blob: Descriptor, signal: AbortSigna
   const { source, destination, folder, retry, onSent } = copier;
   const spool = createSpool(path.join(folder, blob.digest.replace(':', '-')));
   const download = (until: AbortSignal): AsyncIterable<Uint8Array> =>
-    blobContent({ source, blob, retry, lent: true }, until);
+    blobContent({ source, blob, retry, reusesBuffers: true }, until);
   let begun = false;
   let maxSent = 0;
   async function* body(until: AbortSignal, offset = 0): AsyncIterable<Uint8Array> {

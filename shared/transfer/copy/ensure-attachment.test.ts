@@ -93,8 +93,8 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(await copy()).toMatchObject({ blobs: { copied: 0 }, warnings: [] });
     expect(writes()).toBe(0);
     const compared = await compareArtifact(options, async ({ session }) => ({
-      source: registrySource(session.open(from(), 'pull')),
-      destination: registrySink(session.open(to(), 'pull')),
+      source: registrySource(session.repository(from(), 'pull')),
+      destination: registrySink(session.repository(to(), 'pull')),
     }));
     expect(compared.missing).toEqual({ bytes: 0, blobs: 0, manifests: 0 });
   });
@@ -151,9 +151,9 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
 /** Copies with a destination of which somebody else writes tags right after us. */
 function copyImageInto(afterPut: (reference: string) => Promise<void>) {
   return copyArtifact(options, async ({ session }) => {
-    const sink = registrySink(session.open(to(), 'pull,push'));
+    const sink = registrySink(session.repository(to(), 'pull,push'));
     return {
-      source: registrySource(session.open(from(), 'pull')),
+      source: registrySource(session.repository(from(), 'pull')),
       destination: {
         ...sink,
         async putManifest(...put: Parameters<typeof sink.putManifest>) {
@@ -175,7 +175,9 @@ describe('an SBOM that the destination has as well', () => {
     expect(under('sbom').digest).toBe(before);
     const tag = `${digestTag(image)}.sbom`;
     expect(warnings).toEqual([
-      expect.stringContaining(`${source.contents.get('team/app')?.tags.get(tag)} of the source is not under`),
+      expect.stringContaining(
+        `${source.contents.get('team/app')?.tags.get(tag)} of the source was not added to`,
+      ),
     ]);
     destination.requests.length = 0;
     await copy();
@@ -219,8 +221,8 @@ describe('an artifact whose own tag belongs to what is attached to an image', ()
     await copyTag(tag);
     expect(writes()).toBe(0);
     const compared = await compareArtifact(options, async ({ session }) => ({
-      source: registrySource(session.open({ ...from(), image: `team/app:${tag}` }, 'pull')),
-      destination: registrySink(session.open({ ...to(), image: `mirror/app:${tag}` }, 'pull')),
+      source: registrySource(session.repository({ ...from(), image: `team/app:${tag}` }, 'pull')),
+      destination: registrySink(session.repository({ ...to(), image: `mirror/app:${tag}` }, 'pull')),
     }));
     expect(compared.tag?.digest).toBe(compared.digest);
   });

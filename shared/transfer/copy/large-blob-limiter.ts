@@ -1,6 +1,6 @@
 import { createSemaphore } from '#shared/base/async';
 import type { Descriptor } from '../content/manifest.ts';
-import { stopped } from '../errors/transfer-error.ts';
+import { abortError } from '../errors/transfer-error.ts';
 
 /**
  * Limits how many large blobs of a copy are in flight. A killed worker loses the progress of every blob in flight, so they are sent one at
@@ -23,7 +23,7 @@ export function createLargeBlobLimiter(most: number): LargeBlobLimiter {
   return {
     async run(blob, copy, signal) {
       const free = await slots.acquire(signal).catch(() => {
-        throw stopped(signal);
+        throw abortError(signal);
       });
       const slow = setTimeout(() => {
         slots.limit = most;

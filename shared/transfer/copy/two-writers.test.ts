@@ -75,10 +75,15 @@ describe('two copies that write one tag of the destination at once', () => {
     const copy = (source: Registry, wrap: Wrap) =>
       copyArtifact(options, async ({ session }) => ({
         source: registrySource(
-          session.open({ name: 's', remoteURL: source.url, image: 'team/app:1.0' }, 'pull'),
+          session.repository({ name: 's', remoteURL: source.url, image: 'team/app:1.0' }, 'pull'),
         ),
         destination: registrySink(
-          wrap(session.open({ name: 'd', remoteURL: destination.url, image: 'mirror/app:1.0' }, 'pull,push')),
+          wrap(
+            session.repository(
+              { name: 'd', remoteURL: destination.url, image: 'mirror/app:1.0' },
+              'pull,push',
+            ),
+          ),
         ),
       }));
     await Promise.all([copy(one, early), copy(two, late)]);

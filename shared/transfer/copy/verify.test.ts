@@ -93,8 +93,8 @@ describe('a repeated copy whose destination lost blobs', () => {
           source: 'team/app:1.0',
           target: 'mirror/app:1.0',
           open: async () => ({
-            source: registrySource(session.open(from(), 'pull')),
-            destination: registrySink(session.open(to(), 'pull,push')),
+            source: registrySource(session.repository(from(), 'pull')),
+            destination: registrySink(session.repository(to(), 'pull,push')),
           }),
         },
       ],

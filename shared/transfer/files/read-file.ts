@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { bytesText } from '#shared/base/errors';
 import type { FileIdentity, FileSource, OpenFile } from '../content/file.ts';
-import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import { TransferError, throwIfAborted } from '../errors/transfer-error.ts';
 import { countAttempts, type RetryPolicy } from '../http/retry.ts';
 
 export interface FileReading {
@@ -33,7 +33,7 @@ export async function* readFile(
   const attempts = countAttempts({ policy: retry, signal, progressed: () => state.progressed });
   let held: Uint8Array | undefined;
   for (let complete = false; !complete; ) {
-    throwIfStopped(signal);
+    throwIfAborted(signal);
     let opened: OpenFile | undefined;
     try {
       opened = await state.open(signal);

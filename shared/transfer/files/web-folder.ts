@@ -1,4 +1,4 @@
-import { type FileFolder, type ListedFile, mostFiles } from '../content/folder.ts';
+import { type FileFolder, type ListedFile, maxFolderFiles } from '../content/folder.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { readBody } from '../http/body.ts';
 import type { Connections } from '../servers/connections.ts';
@@ -62,10 +62,10 @@ async function listed(listing: Listing, signal: AbortSignal): Promise<ListedFile
         seen.add(url.pathname);
         folders.push({ url, path: `${path}/`, depth: folder.depth + 1 });
       }
-      if (files.length > mostFiles || seen.size > mostFolders || folder.depth > deepest)
+      if (files.length > maxFolderFiles || seen.size > mostFolders || folder.depth > deepest)
         throw new TransferError(
           'permanent',
-          `The ${label} has more than ${mostFiles} files, or is more than ${deepest} folders deep: move parts of it.`,
+          `The ${label} has more than ${maxFolderFiles} files, or is more than ${deepest} folders deep: move parts of it.`,
         );
     }
   }

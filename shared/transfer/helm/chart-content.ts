@@ -59,7 +59,7 @@ export async function openRegistryChart(
   const { session, signal } = context;
   const { repo, chart, version } = location;
   const path = repo === undefined ? chart : `${repo}/${chart}`;
-  const open = (image: string) => session.open({ ...location, image }, 'pull');
+  const open = (image: string) => session.repository({ ...location, image }, 'pull');
   const tag = isVersion(version) ? chartTag(version) : await chosenTag(open(path), version, path, signal);
   const repository = open(`${path}:${tag}`);
   const source = registrySource(repository);

@@ -81,7 +81,7 @@ function copy(
         indexed: true,
       };
       const { source, tag } = await openChart({ ...where, ...location }, context);
-      const sink = context.session.open(
+      const sink = context.session.repository(
         { name: 'dst', remoteURL: to.url, image: `${destination}:${tag}` },
         'pull,push',
       );
@@ -105,7 +105,7 @@ describe('a chart of a repository with an index', () => {
     const doubled = { remoteURL: `${from.url}//charts/` };
     expect((await copy(from, to, doubled, allowed)).warnings).toEqual([]);
     const denied = copy(from, to, {}, { repositories: { denied: ['*/demo'] } });
-    expect((await transferFailure(denied)).message).toContain(`repositories.denied: ${place} fits "*/demo"`);
+    expect((await transferFailure(denied)).message).toContain(`repositories.denied: ${place} matches "*/demo"`);
   });
 
   it('becomes the image that Helm would push, its archive unchanged', async () => {
@@ -348,7 +348,7 @@ describe('a chart of a registry', () => {
       };
       const { source, images } = await openChart(location, context);
       found.push(...(await images({})).images.map(({ written }) => written));
-      const sink = context.session.open({ name: 'dst', remoteURL: to.url, image: 'a:1' }, 'pull,push');
+      const sink = context.session.repository({ name: 'dst', remoteURL: to.url, image: 'a:1' }, 'pull,push');
       return { source, destination: registrySink(sink) };
     });
     expect(found).toEqual(['r.io/app:1']);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../../base/testing/authority.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { certificateAlert, certificateRefusal, clientCertificate } from './client-certificate.ts';
-import { mayKnow } from './reach.ts';
+import { mayIdentifyAt } from './reach.ts';
 
 const authority = await createAuthority('clients');
 const { cert: certificate, key } = await authority.issue({ name: 'mover' }, { use: 'client' });
@@ -37,7 +37,7 @@ describe('a client certificate', () => {
   });
 
   it('is shown to the own server and named hosts, and to nobody else', () => {
-    const knows = mayKnow('https://r.io:5000', ['auth.io', 'cdn.io:8443']);
+    const knows = mayIdentifyAt('https://r.io:5000', ['auth.io', 'cdn.io:8443']);
     const shown = [
       'https://r.io:5000/v2/',
       'https://auth.io/token',
@@ -59,11 +59,7 @@ describe('what a server says of a client certificate', () => {
     ],
     ['ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED', 'has expired', 'renew tls.crt and tls.key'],
     ['ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED', 'has expired', 'renew tls.crt and tls.key'],
-    [
-      'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
-      'does not know the authority',
-      'tls.crt of an authority that it trusts',
-    ],
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'does not trust the CA', 'tls.crt issued by a CA that it trusts'],
     ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'may require a client certificate', 'check tls.crt and tls.key'],
     [
       'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
@@ -84,7 +80,7 @@ describe('what a server says of a client certificate', () => {
 
   it.each([
     ['No required SSL certificate was sent', 'it requires a client certificate: add tls.crt'],
-    ['The SSL certificate error', 'it does not take the client certificate: check tls.crt'],
+    ['The SSL certificate error', 'it rejects the client certificate: check tls.crt'],
   ])('in the words of nginx, %s, is explained', (words, text) => {
     const page = Buffer.from(
       `<html><center><h1>400 Bad Request</h1></center><center>${words}</center></html>`,

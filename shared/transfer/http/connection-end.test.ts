@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { unreachable } from '../probe/unreachable.ts';
 import { connectionEnd } from './connection-end.ts';
 import { createHttpClient, defaultTimeouts } from './http-client.ts';
-import { networkFailure } from './request-failures.ts';
+import { registryNetworkFailure } from './request-failures.ts';
 
 /** Asks a server that does `then` with a connection when it has been sent something. Resolves with what the request fails with. */
 async function failureOf(scheme: 'http' | 'https', then: (socket: Socket) => void): Promise<unknown> {
@@ -36,7 +36,7 @@ describe('a connection that the other side ends', () => {
       text: expect.stringContaining(secret),
     });
     expect(connectionEnd(caught, 'src')?.text).toMatch(
-      /in the TLS handshake and did not say why \(ECONNRESET\)/,
+      /during the TLS handshake without a reason \(ECONNRESET\)/,
     );
     expect(unreachable(caught, 'src', 'https://r.io').reason).toBe('TLSError');
   });
@@ -50,7 +50,7 @@ describe('a connection that the other side ends', () => {
     const { text, inHandshake } = connectionEnd(caught, 'src') ?? {};
     expect(inHandshake).toBe(false);
     expect(text).toMatch(
-      /^it ended the connection without an answer \(ECONNRESET\): check its log, and limits/,
+      /^it closed the connection without a response \(ECONNRESET\): check its log, and time and size limits/,
     );
     expect(text).toContain(secret);
     expect(unreachable(caught, 'src', 'http://r.io')).toMatchObject({
@@ -64,7 +64,7 @@ describe('a connection that the other side ends', () => {
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nsome'),
     );
     expect(connectionEnd(caught, 'src')?.text).toMatch(
-      /^the connection broke off in the middle of its answer/,
+      /^the connection closed in the middle of the response/,
     );
   });
 
@@ -78,10 +78,10 @@ describe('a connection that the other side ends', () => {
       activity: 'reading manifest 1.0',
       writing: false,
     };
-    expect(networkFailure(context, caught)).toMatchObject({
+    expect(registryNetworkFailure(context, caught)).toMatchObject({
       reason: 'retryable',
       message: expect.stringMatching(
-        /^Registry r\.io could not be reached while reading manifest 1\.0 in repository team\/app: it ended the connection/,
+        /^Registry r\.io could not be reached while reading manifest 1\.0 in repository team\/app: it closed the connection/,
       ),
     });
   });

@@ -67,7 +67,7 @@ describe('the limiter of a host', () => {
   it('lets a request ask for itself after two minutes, though others are told to wait again and again', async () => {
     vi.useFakeTimers();
     try {
-      const waits = { news: () => 60_000, tell: () => undefined };
+      const waits = { newWait: () => 60_000, record: () => undefined };
       const limiter = createLimiter({ waits });
       let asked = 0;
       const request = limiter.run(signal, async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createReach, isNamed, isSameServer, realmAccess } from './reach.ts';
+import { createReach, isSameServer, matchesHost, realmAccess } from './reach.ts';
 
 const at = (text: string) => new URL(text);
 
@@ -32,7 +32,7 @@ describe('the hosts that an Endpoint names', () => {
     ['*.cdn.io', 'https://a.cdn.io:9000/x', false],
     ['*.cdn.io:9000', 'https://a.cdn.io:9000/x', true],
     ['[fd00::1]:9000', 'http://[fd00::1]:9000/x', true],
-  ])('as %s include %s: %s', (pattern, url, named) => expect(isNamed([pattern], at(url))).toBe(named));
+  ])('as %s include %s: %s', (pattern, url, named) => expect(matchesHost([pattern], at(url))).toBe(named));
 });
 
 describe('the reach of an Endpoint', () => {
@@ -57,7 +57,7 @@ describe('the reach of an Endpoint', () => {
     ['GET', 'https://cdn.io/x', 'https://r.io/', undefined],
     ['GET', 'https://10.0.0.9/x', 'https://r.io/', undefined],
     ['PUT', 'https://10.0.0.9/x', 'https://r.io/', undefined],
-    ['GET', 'http://cdn.io/x', 'https://r.io/', 'by https'],
+    ['GET', 'http://cdn.io/x', 'https://r.io/', 'over http'],
     ['GET', 'https://10.0.0.8/x', 'https://r.io/', 'private network'],
     ['GET', 'https://[fd00::1]/x', 'https://r.io/', 'private network'],
     ['GET', 'https://[64:ff9b::a00:1]/x', 'https://r.io/', 'private network'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TransferError } from '../errors/transfer-error.ts';
-import { parseRetryAfter, pauseOrStop, withRetries } from './retry.ts';
+import { parseRetryAfter, pauseUntilAborted, withRetries } from './retry.ts';
 
 const policy = { attempts: 3, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 };
 const signal = new AbortController().signal;
@@ -56,7 +56,7 @@ describe('retries', () => {
 
   it('end with the signal, also while waiting', async () => {
     const controller = new AbortController();
-    const waiting = pauseOrStop(60_000, controller.signal);
+    const waiting = pauseUntilAborted(60_000, controller.signal);
     controller.abort(new TransferError('retryable', 'stopped'));
     await expect(waiting).rejects.toThrow('stopped');
   });

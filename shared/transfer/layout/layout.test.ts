@@ -51,9 +51,9 @@ function copy(source: Open<ContentSource>, destination: Open<ContentSink>) {
 
 const at = (name: string, { url }: Registry, image: string) => ({ name, remoteURL: url, image });
 const from = (one: Registry, image: string) => (session: Session) =>
-  registrySource(session.open(at('src', one, image), 'pull'));
+  registrySource(session.repository(at('src', one, image), 'pull'));
 const to = (one: Registry, image: string) => (session: Session) =>
-  registrySink(session.open(at('dst', one, image), 'pull,push'));
+  registrySink(session.repository(at('dst', one, image), 'pull,push'));
 const index = async () => JSON.parse(await readFile(path.join(folder, 'index.json'), 'utf8'));
 const descriptor = (mediaType: string, bytes: Buffer) => ({
   mediaType,

@@ -87,7 +87,7 @@ describe('content is not sent to another server', () => {
       const failure = await transferFailure(copy({ to: liar.url }));
       expect(failure).toMatchObject({
         reason: 'config',
-        message: expect.stringMatching(/where nothing is sent: .*spec\.redirectHosts/),
+        message: expect.stringMatching(/which was not contacted: .*spec\.redirectHosts/),
       });
       expect(failure.message).toContain(inner.url);
       expect(inner.asked).toEqual([]);
@@ -139,7 +139,7 @@ describe('a server in a private network that only a registry names', () => {
     );
     const failure = await transferFailure(copy(wanted === 'GET' ? { from: liar.url } : { to: liar.url }));
     expect(failure.message).toContain(`it redirects to ${inner.url}, which is not followed`);
-    expect(failure.message).toContain(`name ${inner.host} in spec.redirectHosts`);
+    expect(failure.message).toContain(`list ${inner.host} in spec.redirectHosts`);
     expect(inner.asked).toEqual([]);
   });
 
@@ -245,7 +245,7 @@ describe('public servers', () => {
     const inward = await lying((request) => (isBlob(request) ? to('http://10.0.0.1/x') : undefined));
     const hosts = { 'up.example': uploads.url, 'in.example': inward.url };
     const { asked, proxyEnv } = await internet(hosts);
-    await expect(copy({ to: 'http://up.example' }, { proxyEnv })).rejects.toThrow('where nothing is sent');
+    await expect(copy({ to: 'http://up.example' }, { proxyEnv })).rejects.toThrow('which was not contacted');
     await expect(copy({ from: 'http://in.example' }, { proxyEnv })).rejects.toThrow(
       '10.0.0.1 is in a private network',
     );

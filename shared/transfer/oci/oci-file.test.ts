@@ -30,7 +30,7 @@ function toRegistry(options: Partial<FileEnds> = {}, verify = false) {
   const open = ({ session, folder }: TransferContext): FileEnds => ({
     source: openWebSource({ name: 'src', remoteURL: web.url, path: 'app.tgz' }, session),
     destination: ociFileSink(
-      session.open({ name: 'dst', remoteURL: registry.url, image: 'files/app:1.0' }, 'pull,push'),
+      session.repository({ name: 'dst', remoteURL: registry.url, image: 'files/app:1.0' }, 'pull,push'),
       folder,
       session.retry,
     ),
@@ -42,7 +42,7 @@ function toRegistry(options: Partial<FileEnds> = {}, verify = false) {
 
 function fromRegistry(image: string) {
   return copy(({ session }) => ({
-    source: ociFile(session.open({ name: 'src', remoteURL: registry.url, image }, 'pull')),
+    source: ociFile(session.repository({ name: 'src', remoteURL: registry.url, image }, 'pull')),
     destination: openWebSink({ name: 'dst', remoteURL: web.url, path: 'back.tgz' }, session, false),
     name: 'back.tgz',
   }));
@@ -64,7 +64,7 @@ describe('a file in a registry', () => {
     const to = ({ session, folder }: TransferContext): FileEnds => ({
       source: openWebSource({ name: 'src', remoteURL: web.url, path: 'app.tgz' }, session),
       destination: ociFileSink(
-        session.open({ name: 'dst', remoteURL: registry.url, image: `files/app:${tag}` }, 'pull,push'),
+        session.repository({ name: 'dst', remoteURL: registry.url, image: `files/app:${tag}` }, 'pull,push'),
         folder,
         session.retry,
       ),
@@ -72,7 +72,7 @@ describe('a file in a registry', () => {
     });
     await expect(copy(to)).rejects.toMatchObject({
       reason: 'config',
-      message: expect.stringContaining(`Tag ${tag} in ${registry.host}/files/app keeps what is there`),
+      message: expect.stringContaining(`Tag ${tag} in ${registry.host}/files/app already holds`),
     });
     expect(registry.contents.get('files/app')?.tags.get(tag)).toBe(signature);
   });

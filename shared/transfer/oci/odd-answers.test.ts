@@ -86,7 +86,7 @@ describe('a registry that redirects in a loop', () => {
     );
     const { reason, message } = await transferFailure(copy({ from: looping.url }));
     expect(reason).toBe('permanent');
-    expect(message).toMatch(/redirects in a loop: after 5 redirects/);
+    expect(message).toMatch(/redirects in a loop \(stopped after 5 redirects\)/);
     expect(message).not.toMatch(/redirectHosts|remoteURL/);
   });
 });

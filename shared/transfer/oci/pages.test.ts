@@ -55,6 +55,6 @@ describe('a list in pages', () => {
         registry(Infinity, () => page),
         signal,
       ),
-    ).rejects.toThrow('more than 100 pages without anything new while listing the tags');
+    ).rejects.toThrow('more than 100 pages without a new entry while listing the tags');
   });
 });

@@ -54,11 +54,11 @@ describe('the provenance of a chart', () => {
 
   it.each<[string, string, RegExp]>([
     ['another text', provenance.replace('1.0.0\n', '1.0.1\n'), /by no key/],
-    ['a text before it', `files:\n${provenance}`, /not signed in the clear/],
-    ['a header that hides text', provenance.replace('Hash:', 'files: x\nHash:'), /not signed in the clear/],
+    ['a text before it', `files:\n${provenance}`, /not a cleartext-signed message/],
+    ['a header that hides text', provenance.replace('Hash:', 'files: x\nHash:'), /not a cleartext-signed message/],
     ['an empty signature', provenance.replace(/\n\niHU.*=321j/s, '\n\n'), /by no key/],
     ['a signature that is cut', provenance.replace(/\nvwuU.*=321j/s, '\n=321j'), /cut/],
-    ['what is no signature', provenance.replace('iHUE', 'AAAA'), /no OpenPGP message/],
+    ['what is no signature', provenance.replace('iHUE', 'AAAA'), /not an OpenPGP message/],
   ])('does not count with %s', (_, text, why) => {
     expect(text).not.toBe(provenance);
     expect(judged(text)).toMatch(why);

@@ -137,8 +137,8 @@ describe('a policy before a copy', () => {
 
   it('denies a comparison too', async () => {
     const comparing = compareArtifact(options(bySigner), async ({ session }) => ({
-      source: registrySource(session.open(at(source), 'pull')),
-      destination: registrySink(session.open(at(destination), 'pull,push')),
+      source: registrySource(session.repository(at(source), 'pull')),
+      destination: registrySink(session.repository(at(destination), 'pull,push')),
     }));
     expect((await transferFailure(comparing)).reason).toBe('denied-by-policy');
   });
@@ -151,7 +151,7 @@ describe('a policy before a copy', () => {
   it('knows a repository by its host, port and path', async () => {
     expect((await copy({ repositories: { allowed: [`${source.host}/team/*`] } })).digest).toBe(digest);
     const message = await transferFailure(copy({ repositories: { denied: ['*/team/*'] } }));
-    expect(message.message).toContain(`${source.host}/${name} fits "*/team/*"`);
+    expect(message.message).toContain(`${source.host}/${name} matches "*/team/*"`);
   });
 
   it.each([
@@ -345,13 +345,13 @@ describe('a policy before a copy', () => {
     it('denies where one image is too old', async () => {
       await push('old', [{ created: ago(1) }, { created: ago(4) }]);
       expect(await denial({ maxAgeMs: 3 * day }, 'old')).toMatch(
-        /rule maxAge: image \S+ was made at .* 72h ago/,
+        /rule maxAge: image \S+ was created at .* 72h ago/,
       );
     });
 
     it('denies where an image does not say when it was made, and takes its annotation for that', async () => {
       await push('silent', [{ created: ago(1) }, {}]);
-      expect(await denial({ maxAgeMs: 3 * day }, 'silent')).toContain('does not say when it was made');
+      expect(await denial({ maxAgeMs: 3 * day }, 'silent')).toContain('has no creation time');
       await push('noted', [{ noted: ago(1) }]);
       expect((await copy({ maxAgeMs: 3 * day }, 'noted')).warnings).toEqual([]);
     });

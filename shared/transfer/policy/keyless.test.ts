@@ -9,7 +9,7 @@ import { copyImage } from '../testing/copy-image.ts';
 import { type Attachment, attach, bundleType, type Where } from '../testing/signing.ts';
 import { type Made, Sigstore } from '../testing/sigstore.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
-import { keylessJudge } from './keyless.ts';
+import { keylessVerifier } from './keyless.ts';
 import type { Policy } from './policy.ts';
 import type { Identity } from './signers.ts';
 
@@ -127,7 +127,7 @@ describe('signatures without a key', () => {
     ['another issuer', { issuer: 'https://accounts.example.com' }, /of "https:\/\/accounts\.example\.com"/],
     ['a certificate that had ended', { lateMs: minute }, /Failed to verify certificate chain/],
     ['a certificate that had not begun', { lateMs: -30 * minute }, /Failed to verify certificate chain/],
-    ['no entry of a log', { isRecorded: false }, /expected 1 timestamps|no entry of a transparency log/],
+    ['no entry of a log', { isRecorded: false }, /expected 1 timestamps|no transparency log entry/],
     ['an entry of another log', { log: other }, /inclusion promise could not be verified/],
     ['a certificate that another log has recorded', { recordedBy: other }, /SCT verification failed/],
     ['a certificate for servers', { usage: '1.3.6.1.5.5.7.3.1' }, /not for signing code/],
@@ -154,7 +154,7 @@ describe('signatures without a key', () => {
     ],
   ])('deny what says something else: %s', async (_, layer) => {
     await signWith('sig', layer());
-    expect(await denial()).toContain('1 by a right signer, of something else');
+    expect(await denial()).toContain('1 by an accepted signer, but for something else');
   });
 
   it.each<[string, (bundle: string) => string]>([
@@ -205,7 +205,7 @@ describe('signatures without a key', () => {
     ['nothing', () => ''],
     ['a list', () => '[null]'],
   ])('are refused after a change: %s', (_, change) => {
-    const judge = keylessJudge(root);
+    const judge = keylessVerifier(root);
     const bundle = trusted.bundle(digest).toString();
     expect(judge({ form: 'bundle', bundle: Buffer.from(bundle) })).toMatchObject({ says: [digest] });
     const verdict = judge({ form: 'bundle', bundle: Buffer.from(change(bundle)) });
@@ -216,15 +216,15 @@ describe('signatures without a key', () => {
     const bundle = changed(trusted.bundle(digest).toString(), ({ verificationMaterial: { tlogEntries } }) =>
       tlogEntries.push(...Array(10).fill(tlogEntries[0])),
     );
-    const verdict = keylessJudge(root)({ form: 'bundle', bundle: Buffer.from(bundle) });
-    expect(verdict).toEqual({ refused: 'it has more than 10 entries of logs and timestamps' });
+    const verdict = keylessVerifier(root)({ form: 'bundle', bundle: Buffer.from(bundle) });
+    expect(verdict).toEqual({ refused: 'it has more than 10 log entries and timestamps' });
   });
 
   it.each(['{}', '', '[]', '{"Payload":{"body":"e30="}}'])('are refused with the annotation %s', (entry) => {
     const { content, annotations = {} } = trusted.payloadLayer(digest);
     const signature = Buffer.from(annotations['dev.cosignproject.cosign/signature'] ?? '', 'base64');
     const certificate = annotations['dev.sigstore.cosign/certificate'] ?? '';
-    const judge = keylessJudge(root);
+    const judge = keylessVerifier(root);
     const given = { form: 'payload' as const, payload: content, signature };
     const good = { certificate, entry: annotations['dev.sigstore.cosign/bundle'] ?? '' };
     expect(judge({ ...given, certified: good })).toMatchObject({ says: [digest] });
@@ -245,7 +245,7 @@ describe('signatures without a key', () => {
   it.each<[string, () => Promise<string | undefined>, string]>([
     ['that is not given', async () => '', 'no file is given'],
     ['that is not there', async () => path.join(workDir, 'none.json'), 'ENOENT'],
-    ['of another digest', async () => other.trustedRoot(), 'and the policy names'],
+    ['of another digest', async () => other.trustedRoot(), 'but requiredSigners.trustedRoot of the policy is'],
     ['that is too large', async () => ' '.repeat(1024 * 1024 + 1), 'it has more than 1 MiB'],
   ])('need a trust root, not one %s', async (_, prepare, why) => {
     await signWith('referrer', trusted.bundleLayer(digest));
@@ -264,7 +264,7 @@ describe('signatures without a key', () => {
     '{"tlogs":7}',
     '{"certificateAuthorities":[{"certChain":{"certificates":[{"rawBytes":"MIIB"}]}}]}',
   ])('need a trust root, not %s', (text) => {
-    expect(() => keylessJudge(text)).toThrow('it is no trusted_root.json of Sigstore');
+    expect(() => keylessVerifier(text)).toThrow('it is not a trusted_root.json of Sigstore');
   });
 });
 

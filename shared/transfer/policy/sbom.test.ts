@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { describedIn, isSbomPredicate, isSbomType, packedFormat } from './sbom.ts';
+import { describedIn, isSbomPredicate, isSbomType, wrappedFormat } from './sbom.ts';
 
 const hex = 'a'.repeat(64);
 const base = 'b'.repeat(64);
@@ -125,12 +125,12 @@ describe('what is an SBOM', () => {
   ])('is not of predicate %s', (type) => expect(isSbomPredicate(type)).toBe(false));
 
   it('by what cosign has packed', () => {
-    const packed = (value: unknown) => packedFormat({ Data: JSON.stringify(value), Timestamp: '' });
+    const packed = (value: unknown) => wrappedFormat({ Data: JSON.stringify(value), Timestamp: '' });
     expect(packed(cycloneDX)).toBe('application/vnd.cyclonedx+json');
     expect(packed(spdx)).toBe('application/spdx+json');
     expect(packed({ artifacts: [], descriptor: { name: 'syft' } })).toBe('application/vnd.syft+json');
     expect(packed({ artifacts: [], descriptor: { name: 'grype' } })).toBe(undefined);
     for (const other of [undefined, 5, {}, { Data: '{' }, { Data: '[]' }, { Data: {} }])
-      expect(packedFormat(other)).toBe(undefined);
+      expect(wrappedFormat(other)).toBe(undefined);
   });
 });

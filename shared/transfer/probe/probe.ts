@@ -12,7 +12,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 import type { AddressGuard } from '../http/address-guard.ts';
 import { readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
-import { mayKnow } from '../http/reach.ts';
+import { mayIdentifyAt } from '../http/reach.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
 import { isAnywhere, s3Place } from '../s3/place.ts';
 import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
@@ -59,7 +59,7 @@ export async function probeServer(request: ProbeRequest): Promise<ProbeResult> {
       return untried('Unknown', 'NotProbed', 'a folder of the volume arc-bundles is seen by workers only');
     if (url === undefined)
       return untried('Unknown', 'UnsupportedScheme', `no probe knows the scheme of ${remoteURL}`);
-    const client = createProbeClient(tls, guard, mayKnow(url.origin, tokenHosts));
+    const client = createProbeClient(tls, guard, mayIdentifyAt(url.origin, tokenHosts));
     const at = (place: URL) => new Probe(name, client, place, signal);
     const { url: found, answer: first } = await askBucket(remoteURL, url, (place) => at(place).get());
     const probe = at(found);

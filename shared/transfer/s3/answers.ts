@@ -83,14 +83,14 @@ const adviceOf: Readonly<Record<string, Advice>> = {
   InvalidToken: wrongKeys,
   NoSuchBucket: { reason: 'config', text: 'the bucket does not exist: check remoteURL of the Endpoint' },
   NoSuchUpload: again('the upload is gone: another client has ended it'),
-  QuotaExceeded: again('its quota is used up: make room there'),
+  QuotaExceeded: again('its quota is used up: free some space'),
   RequestTimeTooSkewed: { reason: 'config', text: 'the clocks of worker and storage differ: set them right' },
   RequestTimeout: again('it did not receive the request in time: check the network'),
   SignatureDoesNotMatch: wrongKeys,
   SlowDown: again('it limits the rate of requests: retry later'),
   TokenRefreshRequired: wrongKeys,
   XAmzContentSHA256Mismatch: again('it received other bytes than were sent: check the network'),
-  XMinioStorageFull: again('its storage is full: make room there'),
+  XMinioStorageFull: again('its storage is full: free some space'),
 };
 
 /** AWS answers so, without a Location, at the host of a region in which the bucket is not. */

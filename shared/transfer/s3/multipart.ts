@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createSemaphore } from '#shared/base/async';
 import type { FileUpload } from '../content/file.ts';
-import { stopped, TransferError } from '../errors/transfer-error.ts';
+import { abortError, TransferError } from '../errors/transfer-error.ts';
 import { completion, etagOf, newestUpload, partsOf, type StoredPart, uploadIdOf } from './answers.ts';
 import { type Answer, ask, askAtLength, metadataOf, noBytes, type S3Object, withQuery } from './bucket.ts';
 import { mostParts, parallelParts } from './parts.ts';
@@ -131,7 +131,7 @@ export class MultipartUpload {
       ended.abort();
     }
     await Promise.all(sending);
-    if (signal.aborted) throw stopped(signal);
+    if (signal.aborted) throw abortError(signal);
     if (failure !== undefined) throw failure.error;
     return etags;
   }

@@ -1,4 +1,4 @@
-import { type FileFolder, type ListedFile, mostFiles } from '../content/folder.ts';
+import { type FileFolder, type ListedFile, maxFolderFiles } from '../content/folder.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { byteCount } from '../http/body.ts';
 import { elements, rootOf, textOf } from '../http/xml.ts';
@@ -53,10 +53,10 @@ export function openS3Folder(location: FileLocation, connections: Connections): 
           const size = byteCount(textOf(object, 'Size'));
           files.push({ path: key.slice(prefix.length), ...(size !== undefined && { size }) });
         }
-        if (files.length > mostFiles || (next !== undefined && next === token))
+        if (files.length > maxFolderFiles || (next !== undefined && next === token))
           throw new TransferError(
             'permanent',
-            `The ${label} has more than ${mostFiles} files: move parts of it.`,
+            `The ${label} has more than ${maxFolderFiles} files: move parts of it.`,
           );
         token = next;
       } while (token !== undefined);

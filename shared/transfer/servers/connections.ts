@@ -1,10 +1,10 @@
 import { createMasker, type Masker } from '#shared/base/errors';
-import { explainShortage, reworded, stopped, TransferError } from '../errors/transfer-error.ts';
+import { abortError, explainShortage, TransferError, withMessage } from '../errors/transfer-error.ts';
 import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from '../http/http-client.ts';
 import { createLimiters, type LimiterOf } from '../http/limiter.ts';
-import { mayKnow } from '../http/reach.ts';
+import { mayIdentifyAt } from '../http/reach.ts';
 import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
-import { waitsIn } from '../http/waits.ts';
+import { sharedWaitsIn } from '../http/shared-waits.ts';
 import { createIdentities, type Identities } from '../identity/identities.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 
@@ -39,11 +39,13 @@ export interface Connections {
 /** Connects to nothing until a request is sent. */
 export function createConnections(options: ConnectionOptions = {}): Connections {
   const masker = createMasker();
-  const limiter = createLimiters(options.waitsDir === undefined ? undefined : waitsIn(options.waitsDir));
+  const limiter = createLimiters(
+    options.waitsDir === undefined ? undefined : sharedWaitsIn(options.waitsDir),
+  );
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const clients: HttpClient[] = [];
   function client(tls: TlsSettings, origin: string, tokenHosts: readonly string[] = []): HttpClient {
-    const fresh = createHttpClient(tls, timeouts, options.proxyEnv, mayKnow(origin, tokenHosts));
+    const fresh = createHttpClient(tls, timeouts, options.proxyEnv, mayIdentifyAt(origin, tokenHosts));
     clients.push(fresh);
     return fresh;
   }
@@ -54,8 +56,8 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
     client,
     limiter,
     explain(caught, signal) {
-      const error = signal.aborted ? stopped(signal) : explainShortage(caught);
-      return error instanceof TransferError ? reworded(error, masker.apply(error.message)) : error;
+      const error = signal.aborted ? abortError(signal) : explainShortage(caught);
+      return error instanceof TransferError ? withMessage(error, masker.apply(error.message)) : error;
     },
     close() {
       for (const client of clients) client.close();

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { stopped, type TransferError } from '../errors/transfer-error.ts';
+import { abortError, type TransferError } from '../errors/transfer-error.ts';
 import { type BodySource, type ByteStream, readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../http/file-failures.ts';
 import type { HttpClient, HttpRequest } from '../http/http-client.ts';
 import type { Limiter } from '../http/limiter.ts';
-import { createReach, type Reach } from '../http/reach.ts';
+import { createReach, type ReachPolicy } from '../http/reach.ts';
 import { sendFollowing } from '../http/redirect.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 
@@ -67,7 +67,7 @@ export interface FileServerOptions {
   /** Hosts beside its own that it may redirect to (`createReach`). */
   redirectHosts: readonly string[];
   /** Of the Endpoint whose content has named this server. Default: this is the server of the Endpoint. */
-  reach?: Reach;
+  reach?: ReachPolicy;
   /** What the body of a failure says; undefined where it says nothing. */
   readFailure?: (
     status: number,
@@ -145,7 +145,7 @@ export function createFileServer(options: FileServerOptions): FileServer {
         await limiter.pass(signal);
         return await attempt(request, context, signal);
       } catch (caught) {
-        if (signal.aborted) throw stopped(signal);
+        if (signal.aborted) throw abortError(signal);
         throw fileNetworkFailure(context, caught);
       }
     });

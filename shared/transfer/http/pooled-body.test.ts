@@ -36,8 +36,15 @@ async function served(serve: Serve, { tls = false, timeouts = defaultTimeouts } 
   const client: HttpClient = createHttpClient(tls ? { ca: authority.cert } : {}, timeouts);
   ends.push(async () => client.close(), close);
   const url = new URL(`${tls ? 'https' : 'http'}://localhost:${port}/`);
-  const get = async (lent = true, signal = new AbortController().signal) => {
-    const { body } = await client.send({ method: 'GET', url, headers: {}, streamed: true, lent, signal });
+  const get = async (reusesBuffers = true, signal = new AbortController().signal) => {
+    const { body } = await client.send({
+      method: 'GET',
+      url,
+      headers: {},
+      streamed: true,
+      reusesBuffers,
+      signal,
+    });
     return body;
   };
   return { get, sockets };
@@ -73,11 +80,11 @@ it.each<[string, boolean, Serve]>([
   ['is small', true, (_, response) => response.end('small')],
   ['has no length', true, (_, response) => response.write(content, () => response.end())],
   ['is kept by who asks', false, whole],
-])('a body that %s is not lent, and its connection is used again', async (_, lent, serve) => {
+])('a body that %s is not lent, and its connection is used again', async (_, reusesBuffers, serve) => {
   const { get, sockets } = await served(serve);
-  const { bytes } = await read(await get(lent));
+  const { bytes } = await read(await get(reusesBuffers));
   const again: Buffer[] = [];
-  for await (const chunk of await get(lent)) again.push(chunk);
+  for await (const chunk of await get(reusesBuffers)) again.push(chunk);
   expect(Buffer.concat(again)).toHaveLength(bytes);
   expect(digestOf(Buffer.concat(again))).toBe(digestOf(bytes > 5 ? content : Buffer.from('small')));
   expect(sockets.size).toBe(1);
