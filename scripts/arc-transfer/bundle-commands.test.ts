@@ -192,10 +192,10 @@ describe('arc-transfer export and import', () => {
   });
 
   it.each([
-    ['--name new', 11, /it is the bundle "old" of .* under the name of another one/],
-    [`--digest sha256:${'0'.repeat(64)}`, 11, /its digest is sha256:.* was asked for/],
-    ['--not-older-than 2999-01-01T00:00:00Z', 11, /one that was made at 2999-01-01T00:00:00.000Z or later/],
-    ['--not-older-than 0s', 11, /or later was asked for/],
+    ['--name new', 11, /it is the bundle "old" of .* under another name/],
+    [`--digest sha256:${'0'.repeat(64)}`, 11, /its digest is sha256:.* was requested/],
+    ['--not-older-than 2999-01-01T00:00:00Z', 11, /one of 2999-01-01T00:00:00.000Z or later/],
+    ['--not-older-than 0s', 11, /or later was requested/],
     ['--not-older-than yesterday', 2, /It must be a time such as/],
     ['--digest 5', 14, /is not a sha256 or sha512 digest/],
   ])('import %s refuses an older bundle under a new name', async (option, exitCode, message) => {

@@ -16,7 +16,7 @@ export {
   batchItems,
   copyBatch,
   type ItemResult,
-  summed,
+  sumCounts,
 } from './batch/copy-batch.ts';
 export { copyFolder, type FolderEnds } from './batch/copy-folder.ts';
 export type { TagSelection } from './batch/select-tags.ts';

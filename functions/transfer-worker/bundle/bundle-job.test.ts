@@ -191,7 +191,7 @@ describe('a bundle of an Order', () => {
       message: expect.stringContaining('carry first.tar.001'),
     });
     await sides.carry();
-    await expect(sides.imported({ digest: `sha256:${'0'.repeat(64)}` })).rejects.toThrow('was asked for');
+    await expect(sides.imported({ digest: `sha256:${'0'.repeat(64)}` })).rejects.toThrow('was requested');
     expect(sides.inside.requests).toEqual([]);
     expect(await sides.imported({}, { trust: `${other.trust}${maker.trust}` })).toMatchObject({
       items: { copied: 1 },

@@ -13,7 +13,7 @@ import {
   type ItemResult,
   loadBundles,
   type Receipt,
-  summed,
+  sumCounts,
   TransferError,
   throwIfAborted,
 } from '#shared/transfer';
@@ -79,8 +79,8 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
   return {
     digest: bundle.digest,
     mediaType,
-    bytes: summed(items.map(({ bytes = none }) => bytes)),
-    blobs: summed(items.map(({ blobs = none }) => blobs)),
+    bytes: sumCounts(items.map(({ bytes = none }) => bytes)),
+    blobs: sumCounts(items.map(({ blobs = none }) => blobs)),
     referrers: items.reduce((sum, { referrers = 0 }) => sum + referrers, 0),
     warnings: warnings.slice(0, 20),
     items: batchItems(results),
@@ -129,13 +129,13 @@ async function joinReceipt(
   const backoff = createBackoff({ baseMs: 50, maxMs: 1000, random: Math.random });
   for (let count = 1; ; count += 1) {
     const before = signKey && (await present(signKey));
-    const joined = before instanceof TransferError ? told : bundles.joinedReceipt(told, before);
+    const joined = before instanceof TransferError ? told : bundles.mergedReceipt(told, before);
     await bundles.saveReceipt(path.join(place.folder, receipt), joined, signKey);
     for (const each of [...(signKey ? [signature] : []), receipt]) await place.store(each);
     if (signKey === undefined) return;
     const after = await present(signKey);
     // What may be written and not read cannot be compared.
-    if (after instanceof TransferError || (after && bundles.tellsOf(after, told))) return;
+    if (after instanceof TransferError || (after && bundles.includesImport(after, told))) return;
     if (count === mostReceipts)
       throw new TransferError(
         'retryable',

@@ -30,7 +30,7 @@ describe('copies that run at the same time', () => {
   it('send a blob to one place once: the second waits for the first, and finds it', async () => {
     const claims = createBlobClaims();
     const kept = new Set<string>();
-    const [first, second] = [claims.guard(place('a', kept)), claims.guard(place('a', kept))];
+    const [first, second] = [claims.claimFor(place('a', kept)), claims.claimFor(place('a', kept))];
     expect(await first.sink.hasBlob(blob, signal)).toBe(false);
     const asked = second.sink.hasBlob(blob, signal);
     expect(await isPending(asked)).toBe(true);
@@ -40,7 +40,7 @@ describe('copies that run at the same time', () => {
 
   it('do not wait for themselves, nor for another place', async () => {
     const claims = createBlobClaims();
-    const [first, second] = [claims.guard(place('a', new Set())), claims.guard(place('b', new Set()))];
+    const [first, second] = [claims.claimFor(place('a', new Set())), claims.claimFor(place('b', new Set()))];
     expect(await first.sink.hasBlob(blob, signal)).toBe(false);
     expect(await first.sink.hasBlob(blob, signal)).toBe(false);
     expect(await second.sink.hasBlob(blob, signal)).toBe(false);
@@ -48,7 +48,7 @@ describe('copies that run at the same time', () => {
 
   it('go on when the first has failed, and end when they are stopped', async () => {
     const claims = createBlobClaims();
-    const [first, second, third] = [1, 2, 3].map(() => claims.guard(place('a', new Set())));
+    const [first, second, third] = [1, 2, 3].map(() => claims.claimFor(place('a', new Set())));
     await first?.sink.hasBlob(blob, signal);
     const stop = new AbortController();
     const stopped = third?.sink.hasBlob(blob, stop.signal);

@@ -7,16 +7,16 @@ import type { Repository } from '../oci/repository.ts';
 import type { TransferContext } from '../oci/session.ts';
 import type { TagSelection } from './select-tags.ts';
 
-/** Most images whose age is looked at. */
+/** Maximum number of images whose age is read. */
 const maxTags = 1000;
 const maxConfigBytes = 4 * 1024 * 1024;
 const parallel = 4;
 
 /**
- * The tags of a repository that fit `selection`, the highest version first, and warnings. Rejects with a TransferError if there are none, unless
- * an age is asked for: then there may be nothing new.
+ * Returns the tags that match `selection`, highest version first, and warnings. Rejects with a TransferError if no tag matches, unless the
+ * selection has a maximum age: then there may be nothing new.
  *
- * @param isOneOfMany the repository was found by a pattern: it need not have any of the tags, nor all of `selection.names`
+ * @param isOneOfMany a pattern selected the repository, which may lack any or all of `selection.names`
  */
 export async function selectTags(
   repository: Repository,
@@ -25,21 +25,21 @@ export async function selectTags(
   isOneOfMany = false,
 ): Promise<{ tags: string[]; warnings: string[] }> {
   const { repository: name } = repository.address;
-  // What reads versions is loaded for selections alone.
+  // Loaded on demand: most transfers select no versions.
   const { matchingTags, newestTags } = await import('./select-tags.ts');
   const all = await repository.tags(context.signal, isOneOfMany);
   const names = isOneOfMany ? selection.names?.filter((tag) => all.includes(tag)) : selection.names;
   const matching = matchingTags(all, { ...selection, ...(names && { names }) }, name);
-  const { tags, warnings } = await youngEnough(matching, selection, repository, context);
+  const { tags, warnings } = await filterByAge(matching, selection, repository, context);
   const found = selection.newest === undefined ? tags : newestTags(tags, selection.newest);
   if (found.length === 0 && selection.maxAgeMs === undefined && !isOneOfMany)
     throw new EmptySelectionError(
-      `None of the ${all.length} tags of ${name} in registry ${repository.address.host} fits spec.tags.`,
+      `None of the ${all.length} tags of ${name} in registry ${repository.address.host} matches spec.tags.`,
     );
   return { tags: found, warnings };
 }
 
-async function youngEnough(
+async function filterByAge(
   tags: readonly string[],
   { maxAgeMs }: TagSelection,
   repository: Repository,
@@ -49,19 +49,19 @@ async function youngEnough(
   if (tags.length > maxTags)
     throw new TransferError(
       'permanent',
-      `spec.tags.maxAge would have to look at ${tags.length} images, more than ${maxTags}: set match or semver too.`,
+      `spec.tags.maxAge would have to read ${tags.length} images, more than ${maxTags}: set match or semver as well.`,
     );
   const since = Date.now() - maxAgeMs;
   const made = await mapBounded(tags, parallel, context.signal, (tag, signal) =>
-    madeAt(repository, tag, { ...context, signal }),
+    creationTime(repository, tag, { ...context, signal }),
   );
   const unknown = tags.filter((_, index) => made[index] === undefined);
-  const warnings = unknown.map((tag) => `Tag ${tag} is left out: its image does not say when it was made`);
+  const warnings = unknown.map((tag) => `Tag ${tag} is skipped: its image has no creation time`);
   return { tags: tags.filter((_, index) => (made[index] ?? 0) >= since), warnings };
 }
 
-/** The time in the config of an image, or of the first image of an index, in milliseconds since 1970. */
-async function madeAt(
+/** The creation time of an image, or of the first image of an index, in milliseconds since the epoch. */
+async function creationTime(
   repository: Repository,
   tag: string,
   context: TransferContext,

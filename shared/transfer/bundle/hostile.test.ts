@@ -117,37 +117,37 @@ describe('a hostile bundle', () => {
   const cases: [what: string, entries: () => File[], message: RegExp][] = [
     ['nothing', () => [], /has no arc-bundle\.json/],
     ['another file first', () => files.slice(1), /begins with "oci-layout"/],
-    ['an image layout without a record', () => [text('index.json', '{}')], /it is no bundle/],
-    ['a path that leads out', () => [...files, text('../../etc/cron.d/x')], /which its record does not list/],
-    ['an absolute path', () => [...files, text('/etc/passwd')], /which its record does not list/],
-    ['a path with a detour', () => [...files, text('blobs/../index.json')], /which its record does not list/],
-    ['a file more', () => [...files, text('blobs/sha256/abc')], /which its record does not list/],
-    ['a second record', () => [...files, text('arc-bundle.json', '{}')], /which its record does not list/],
+    ['an image layout without a record', () => [text('index.json', '{}')], /it is not a bundle/],
+    ['a path that leads out', () => [...files, text('../../etc/cron.d/x')], /its record does not list/],
+    ['an absolute path', () => [...files, text('/etc/passwd')], /its record does not list/],
+    ['a path with a detour', () => [...files, text('blobs/../index.json')], /its record does not list/],
+    ['a file more', () => [...files, text('blobs/sha256/abc')], /its record does not list/],
+    ['a second record', () => [...files, text('arc-bundle.json', '{}')], /its record does not list/],
     [
       'a signature at the end',
       () => [...files, text('arc-bundle.json.sig')],
-      /which its record does not list/,
+      /its record does not list/,
     ],
     [
       'a symbolic link',
       () => [...files, special('symlink', 'blobs/x', '/etc/passwd')],
-      /is symlink and not a file/,
+      /is not a file, but symlink/,
     ],
-    ['a hard link', () => [...files, special('link', 'blobs/x', 'index.json')], /is link and not a file/],
-    ['a folder', () => [...files, special('directory', 'blobs/')], /is directory and not a file/],
+    ['a hard link', () => [...files, special('link', 'blobs/x', 'index.json')], /is not a file, but link/],
+    ['a folder', () => [...files, special('directory', 'blobs/')], /is not a file, but directory/],
     [
       'a device',
       () => [...files, special('character-device', 'blobs/x')],
-      /is character-device and not a file/,
+      /is not a file, but character-device/,
     ],
-    ['a pipe', () => [special('fifo', 'arc-bundle.json'), ...files], /is fifo and not a file/],
+    ['a pipe', () => [special('fifo', 'arc-bundle.json'), ...files], /is not a file, but fifo/],
     ['a blob twice', () => [...files, firstBlob()], /twice/],
     ['a blob less', () => files.slice(0, -1), /which its record lists/],
     ['no index.json', () => files.filter(({ header }) => header.name !== 'index.json'), /no index\.json/],
     [
       'a longer blob',
       () => [...files.slice(0, 3), longer(firstBlob()), ...files.slice(4)],
-      /and its record says/,
+      /but its record says/,
     ],
     [
       'a signature of a megabyte',
@@ -191,7 +191,7 @@ describe('a hostile bundle', () => {
     header.fill(' ', 148, 156);
     const sum = header.reduce((total, byte) => total + byte, 0);
     header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-    await expect(read(tar)).rejects.toThrow('is of an unknown kind and not a file');
+    await expect(read(tar)).rejects.toThrow('is not a file, but of an unknown kind');
   });
 
   it('that is cut is refused at any length', async () => {

@@ -105,7 +105,9 @@ describe('a chart of a repository with an index', () => {
     const doubled = { remoteURL: `${from.url}//charts/` };
     expect((await copy(from, to, doubled, allowed)).warnings).toEqual([]);
     const denied = copy(from, to, {}, { repositories: { denied: ['*/demo'] } });
-    expect((await transferFailure(denied)).message).toContain(`repositories.denied: ${place} matches "*/demo"`);
+    expect((await transferFailure(denied)).message).toContain(
+      `repositories.denied: ${place} matches "*/demo"`,
+    );
   });
 
   it('becomes the image that Helm would push, its archive unchanged', async () => {

@@ -43,7 +43,7 @@ describe('the provenance of a chart', () => {
   it('counts by a key of the policy, for the archive that it names', () => {
     expect(judged(provenance)).toBe(undefined);
     expect(judged(provenance.replaceAll('\n', '\r\n'))).toBe(undefined);
-    expect(judged(provenance, keyring, made, `sha256:${'ab'.repeat(32)}`)).toMatch(/about another archive/);
+    expect(judged(provenance, keyring, made, `sha256:${'ab'.repeat(32)}`)).toMatch(/for another archive/);
   });
 
   it('is asked of charts alone, and of all of them', () => {
@@ -53,11 +53,15 @@ describe('the provenance of a chart', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    ['another text', provenance.replace('1.0.0\n', '1.0.1\n'), /by no key/],
+    ['another text', provenance.replace('1.0.0\n', '1.0.1\n'), /no key of the keyring/],
     ['a text before it', `files:\n${provenance}`, /not a cleartext-signed message/],
-    ['a header that hides text', provenance.replace('Hash:', 'files: x\nHash:'), /not a cleartext-signed message/],
-    ['an empty signature', provenance.replace(/\n\niHU.*=321j/s, '\n\n'), /by no key/],
-    ['a signature that is cut', provenance.replace(/\nvwuU.*=321j/s, '\n=321j'), /cut/],
+    [
+      'a header that hides text',
+      provenance.replace('Hash:', 'files: x\nHash:'),
+      /not a cleartext-signed message/,
+    ],
+    ['an empty signature', provenance.replace(/\n\niHU.*=321j/s, '\n\n'), /no key of the keyring/],
+    ['a signature that is cut', provenance.replace(/\nvwuU.*=321j/s, '\n=321j'), /truncated/],
     ['what is no signature', provenance.replace('iHUE', 'AAAA'), /not an OpenPGP message/],
   ])('does not count with %s', (_, text, why) => {
     expect(text).not.toBe(provenance);

@@ -4,7 +4,7 @@ import type { ContentSource } from '../content/content.ts';
 import type { Manifest } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import { verifyClearsigned, signingKeys } from './openpgp.ts';
+import { signingKeys, verifyClearsigned } from './openpgp.ts';
 
 /** A Helm chart as stored in a registry. */
 export interface ChartFacts {

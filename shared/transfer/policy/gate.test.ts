@@ -181,7 +181,7 @@ describe('a policy before a copy', () => {
     };
     await applyPolicy({ repositories: { allowed: [known] } }, candidate);
     const denied = applyPolicy({ repositories: { denied: [known] } }, candidate);
-    expect((await transferFailure(denied)).message).toContain(`${known} fits`);
+    expect((await transferFailure(denied)).message).toContain(`${known} matches`);
   });
 
   it('takes the media types of the artifact, not of its signatures', async () => {
@@ -336,10 +336,10 @@ describe('a policy before a copy', () => {
     it('looks at an image that its index calls an attestation', async () => {
       const layer = 'application/vnd.oci.image.layer.v1.tar+gzip';
       await push('hidden', [{ created: ago(1) }, { created: ago(4), attests: true, layer }]);
-      expect(await denial({ maxAgeMs: 3 * day }, 'hidden')).toMatch(/was made at .* 72h ago/);
+      expect(await denial({ maxAgeMs: 3 * day }, 'hidden')).toMatch(/was created at .* 72h ago/);
       const twice = { created: ago(5), layer: 'application/vnd.in-toto+json' };
       await push('twice', [{ created: ago(1) }, { ...twice, attests: true }, { ...twice }]);
-      expect(await denial({ maxAgeMs: 3 * day }, 'twice')).toMatch(/was made at .* 72h ago/);
+      expect(await denial({ maxAgeMs: 3 * day }, 'twice')).toMatch(/was created at .* 72h ago/);
     });
 
     it('denies where one image is too old', async () => {

@@ -11,11 +11,11 @@ import type { RetryPolicy } from '../http/retry.ts';
 import { digestTag } from '../reference/digest.ts';
 import { type FoundSbom, findSboms } from './attached-sboms.ts';
 import { chartFacts } from './chart-provenance.ts';
-import { type Facts, evaluatePolicy, type Policies, type Policy, policiesIn } from './policy.ts';
+import { evaluatePolicy, type Facts, type Policies, type Policy, policiesIn } from './policy.ts';
 import { noReports, type Reports } from './reports.ts';
 import { parseReport, type ScanReport, vulnerabilityPredicate } from './scan-report.ts';
 import { bundleTypes, keyOf, type Signature, verifiedStatement } from './signature.ts';
-import { requiresIdentity, type RequiredSigners, type SignedBy } from './signers.ts';
+import { type RequiredSigners, requiresIdentity, type SignedBy } from './signers.ts';
 import { readTrustedRoot } from './trusted-root.ts';
 
 /** An artifact to check against a policy, as its source serves it. */

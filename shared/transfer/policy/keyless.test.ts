@@ -207,7 +207,7 @@ describe('signatures without a key', () => {
   ])('are refused after a change: %s', (_, change) => {
     const judge = keylessVerifier(root);
     const bundle = trusted.bundle(digest).toString();
-    expect(judge({ form: 'bundle', bundle: Buffer.from(bundle) })).toMatchObject({ says: [digest] });
+    expect(judge({ form: 'bundle', bundle: Buffer.from(bundle) })).toMatchObject({ signedDigests: [digest] });
     const verdict = judge({ form: 'bundle', bundle: Buffer.from(change(bundle)) });
     expect(verdict).toEqual({ refused: expect.any(String) });
   });
@@ -227,7 +227,7 @@ describe('signatures without a key', () => {
     const judge = keylessVerifier(root);
     const given = { form: 'payload' as const, payload: content, signature };
     const good = { certificate, entry: annotations['dev.sigstore.cosign/bundle'] ?? '' };
-    expect(judge({ ...given, certified: good })).toMatchObject({ says: [digest] });
+    expect(judge({ ...given, certified: good })).toMatchObject({ signedDigests: [digest] });
     for (const certified of [
       { certificate, entry },
       { ...good, certificate: entry },
@@ -245,7 +245,11 @@ describe('signatures without a key', () => {
   it.each<[string, () => Promise<string | undefined>, string]>([
     ['that is not given', async () => '', 'no file is given'],
     ['that is not there', async () => path.join(workDir, 'none.json'), 'ENOENT'],
-    ['of another digest', async () => other.trustedRoot(), 'but requiredSigners.trustedRoot of the policy is'],
+    [
+      'of another digest',
+      async () => other.trustedRoot(),
+      'but requiredSigners.trustedRoot of the policy is',
+    ],
     ['that is too large', async () => ' '.repeat(1024 * 1024 + 1), 'it has more than 1 MiB'],
   ])('need a trust root, not one %s', async (_, prepare, why) => {
     await signWith('referrer', trusted.bundleLayer(digest));

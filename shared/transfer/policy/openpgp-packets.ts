@@ -144,7 +144,12 @@ export function signatureIn(body: Buffer): PgpSignature | undefined {
   if (hash === undefined || unhashedEnd > body.length) return undefined;
   const hashedSubpackets = subpackets(body.subarray(6, hashedEnd));
   const unhashedSubpackets = subpackets(body.subarray(hashedEnd + 2, unhashedEnd));
-  if ([...hashedSubpackets, ...unhashedSubpackets].some(({ type, critical }) => critical && !knownSubpackets.has(type))) return undefined;
+  if (
+    [...hashedSubpackets, ...unhashedSubpackets].some(
+      ({ type, critical }) => critical && !knownSubpackets.has(type),
+    )
+  )
+    return undefined;
   const find = (type: number) => hashedSubpackets.find((each) => each.type === type)?.value;
   const seconds = (type: number) => find(type)?.readUInt32BE(0);
   const created = seconds(2);

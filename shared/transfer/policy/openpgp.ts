@@ -78,7 +78,8 @@ function signedBy(
     }
     const signature = signatureIn(packet.body);
     const content = signature && signedContent(primary, about, signature.type);
-    if (signature === undefined || content === undefined || !isSignedByKey(signature, primary, content)) continue;
+    if (signature === undefined || content === undefined || !isSignedByKey(signature, primary, content))
+      continue;
     (about?.tag === tags.subkey ? subkeys.at(-1)?.signatures : own)?.push(signature);
   }
   return { own, subkeys };
@@ -92,7 +93,8 @@ function boundKey(primary: PublicKey, { body, signatures }: Subkey, untilMs: num
   if (key === undefined || binding?.embedded === undefined || isRevoked) return undefined;
   const back = signatureIn(binding.embedded);
   const isClaimed =
-    back?.type === types.back && isSignedByKey(back, key, Buffer.concat([framed(primary.body), framed(body)]));
+    back?.type === types.back &&
+    isSignedByKey(back, key, Buffer.concat([framed(primary.body), framed(body)]));
   const maySign = ((binding.keyFlags ?? 0) & signs) !== 0;
   return isClaimed && maySign ? { key, untilMs: Math.min(untilMs, expiryOf(key, binding)) } : undefined;
 }

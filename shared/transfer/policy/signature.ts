@@ -18,7 +18,9 @@ export interface Certified {
 }
 
 /** The verified signer of a keyless signature, and the digests that it signs; or why the signature is refused. */
-export type Keyless = { identity: string; issuer: string; signedDigests: readonly unknown[] } | { refused: string };
+export type Keyless =
+  | { identity: string; issuer: string; signedDigests: readonly unknown[] }
+  | { refused: string };
 
 /** `signed-something-else`: the signature is valid, but for another digest or with another claim. */
 export type Verdict = 'signed' | 'signed-something-else' | 'not-signed';
@@ -38,7 +40,10 @@ export function keyOf(pem: string): KeyObject {
 
 /** Verifies that `key` has signed `digest` as an image. Unverified content is not interpreted. */
 export function verifySignature(signature: Signature, digest: string, key: KeyObject): Verdict {
-  const said = signature.form === 'payload' ? digestsSignedByPayload(signature, key) : digestsSignedByBundle(signature.bundle, key);
+  const said =
+    signature.form === 'payload'
+      ? digestsSignedByPayload(signature, key)
+      : digestsSignedByBundle(signature.bundle, key);
   if (said === undefined) return 'not-signed';
   return said.includes(digest) ? 'signed' : 'signed-something-else';
 }

@@ -76,7 +76,9 @@ function describeSignatures(signers: readonly Signer[], { digest, signatures }: 
     ...(others > 0 ? [`${others} by another signer or tampered with`] : []),
     ...(elsewhere > 0 ? [`${elsewhere} by an accepted signer, but for something else`] : []),
   ];
-  const certificates = signers.every((signer) => typeof signer === 'string') ? '' : describeCertificates(signatures);
+  const certificates = signers.every((signer) => typeof signer === 'string')
+    ? ''
+    : describeCertificates(signatures);
   return `of its signatures, ${parts.join(' and ')}${certificates}`;
 }
 
@@ -90,6 +92,8 @@ function describeCertificates(signatures: readonly SignedBy[]): string {
     ...judged.flatMap((each) => ('refused' in each ? [] : [`by "${each.identity}" of "${each.issuer}"`])),
     ...judged.flatMap((each) => ('refused' in each ? [each.refused] : [])),
   ];
-  const shown = [...new Set(found)].slice(0, maxShown).map((each) => printable(each).slice(0, maxShownLength));
+  const shown = [...new Set(found)]
+    .slice(0, maxShown)
+    .map((each) => printable(each).slice(0, maxShownLength));
   return shown.length === 0 ? '' : ` (certificates: ${shown.join('; ')})`;
 }

@@ -39,9 +39,7 @@ export function unscanned(rule: VulnerabilityRule | undefined, scans: Scans): st
   if (image === undefined) return undefined;
   const older = reportsOf(image, {}, scans).length;
   const why =
-    older > 0
-      ? `is too old, has a time in the future, or has no time (${older} found)`
-      : 'names it';
+    older > 0 ? `is too old, has a time in the future, or has no time (${older} found)` : 'names it';
   return `image ${image.digest} is not scanned: ${older > 0 ? 'every report' : 'no report of Trivy or Grype'} ${why}`;
 }
 
