@@ -256,7 +256,7 @@ function forPeople(text: string): string {
       'name it, with --image-registry $1',
     )
     .replace(
-      /name (\S+|the host) in spec\.redirectHosts(?: of Endpoint "[^"]*")?/g,
+      /list (\S+|the host) in spec\.redirectHosts(?: of Endpoint "[^"]*")?/g,
       'name it with --redirect-host $1',
     )
     .replace(/spec\.redirectHosts/g, '--redirect-host')

@@ -1,4 +1,4 @@
-/** Moves artifacts between registries by digest: the OCI client, the image copier and the closed set of failures. */
+/** Transfers: the OCI, file and S3 clients, copies, policies, bundles, and their closed set of failures. */
 
 export { type Comparison, compareArtifact } from './artifact/compare-artifact.ts';
 export { type CopyOptions, copyArtifact, type Ends } from './artifact/copy-artifact.ts';
@@ -62,7 +62,7 @@ export { openWebSink, openWebSource } from './files/web.ts';
 export { openWebFolder } from './files/web-folder.ts';
 export type { OpenedChart } from './helm/chart-content.ts';
 export type { ChartLocation } from './helm/chart-repository.ts';
-export { type NamedImage, namedImage } from './helm/image-name.ts';
+export { type NamedImage, parseNamedImage } from './helm/image-name.ts';
 export { openChart } from './helm/open-chart.ts';
 export { createAddressGuard } from './http/address-guard.ts';
 export { clientCertificate } from './http/client-certificate.ts';

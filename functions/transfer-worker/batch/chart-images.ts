@@ -7,7 +7,7 @@ import {
   matchesGlob,
   matchesHost,
   type NamedImage,
-  namedImage,
+  parseNamedImage,
   parsePlatforms,
   platformSubset,
   registrySource,
@@ -133,7 +133,7 @@ function listed({
   if (images === undefined) return undefined;
   if (!Array.isArray(images) || !images.every((image) => typeof image === 'string'))
     throw new TransferError('config', 'spec.images must be a list of images such as "quay.io/team/app:1.0".');
-  return { images: [...new Set(images)].map(namedImage), warnings: [] };
+  return { images: [...new Set(images)].map(parseNamedImage), warnings: [] };
 }
 
 function overrides({ spec: { values = {} } }: Job['artifact']): Record<string, unknown> {

@@ -126,7 +126,7 @@ describe('a worker with a role of AWS', () => {
       await expect(pod.move(image, source, inner())).rejects.toThrow();
     expect([pod.asked(sts), pod.asked(api)]).toEqual([0, 0]);
     await expect(pod.move(image, ecr({ tls: { ca: pod.authority.cert } }), inner())).rejects.toThrow(
-      'with spec.tls no identity of AWS is used',
+      'an Endpoint with spec.tls does not use the identity of AWS',
     );
   });
 
@@ -166,7 +166,7 @@ describe('a worker with a role of AWS', () => {
     [403, 'AccessDenied', 'system:serviceaccount:demo:arc-workflow'],
     [400, 'InvalidIdentityToken', 'account 123456789012 does not know'],
     [400, 'ExpiredTokenException', 'check the clock'],
-    [400, 'ValidationError', 'check what its ServiceAccount is set up with'],
+    [400, 'ValidationError', 'check the configuration of its ServiceAccount'],
   ])('says what to do when the role may not be assumed: %d %s', async (status, code, words) => {
     aws.refusals.push([status, code, 'no']);
     const failed = pod.move(image, ecr(), inner());

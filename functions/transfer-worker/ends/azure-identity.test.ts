@@ -63,7 +63,7 @@ describe('a worker with a client of Azure', () => {
       await expect(pod.move(image, source, inner())).rejects.toThrow();
     expect([pod.asked(login), exchanges()]).toEqual([0, 0]);
     await expect(pod.move(image, acr({ tls: { ca: pod.authority.cert } }), inner())).rejects.toThrow(
-      'with spec.tls no identity of Azure is used',
+      'an Endpoint with spec.tls does not use the identity of Azure',
     );
   });
 
@@ -81,7 +81,7 @@ describe('a worker with a client of Azure', () => {
     [700016, 'unauthorized_client', 'azure.workload.identity/client-id'],
     [90002, 'invalid_request', 'azure.workload.identity/tenant-id'],
     [700024, 'invalid_client', 'check the clock'],
-    [50034, 'invalid_grant', 'check what its ServiceAccount is set up with'],
+    [50034, 'invalid_grant', 'check the configuration of its ServiceAccount'],
   ])('says what to do when it may not sign in: %d %s', async (code, error, words) => {
     azure.refusals.push([code, error]);
     const failed = pod.move(image, acr(), inner());

@@ -58,8 +58,8 @@ describe('a worker that acts as a service account of Google', () => {
 
   it.each([
     [403, 'PERMISSION_DENIED', `roles/iam.workloadIdentityUser on service account ${serviceAccount} to`],
-    [404, 'NOT_FOUND', `there is no service account ${serviceAccount}`],
-    [400, 'INVALID_ARGUMENT', 'check what its ServiceAccount is set up with'],
+    [404, 'NOT_FOUND', `service account ${serviceAccount} does not exist`],
+    [400, 'INVALID_ARGUMENT', 'check the configuration of its ServiceAccount'],
   ])('says what to do when it may not: %d %s', async (status, code, words) => {
     google.actingRefusals.push([status, code]);
     const failed = pod.move(image, docker(), inner());
@@ -122,10 +122,10 @@ describe('a worker that is itself for Google', () => {
   });
 
   it.each([
-    [400, 'invalid_target', `there is no provider ${provider}`],
+    [400, 'invalid_target', `provider ${provider} does not exist`],
     [400, 'invalid_grant', 'must be that of the cluster'],
     [401, 'unauthorized_client', 'the attribute condition of provider'],
-    [400, 'invalid_request', 'check what its ServiceAccount is set up with'],
+    [400, 'invalid_request', 'check the configuration of its ServiceAccount'],
   ])('says what to do when its token is not taken: %d %s', async (status, error, words) => {
     google.refusals.push([status, error]);
     const failed = pod.move(image, docker(), inner());
@@ -144,7 +144,7 @@ describe('a worker that is itself for Google', () => {
       await configure(pod.folder, more);
       await expect(pod.move(image, docker(), inner())).rejects.toMatchObject({
         reason: 'config',
-        message: expect.stringContaining('GOOGLE_APPLICATION_CREDENTIALS of the worker names cannot be used'),
+        message: expect.stringContaining('GOOGLE_APPLICATION_CREDENTIALS of the worker cannot be used'),
       });
     }
     expect([pod.asked(sts), pod.cloud.strangers]).toEqual([0, []]);
@@ -153,7 +153,7 @@ describe('a worker that is itself for Google', () => {
   it('says that the file of the token, or of the configuration, is not there', async () => {
     for (const [file, name] of [
       [pod.tokenFile, 'credential_source.file'],
-      [path.join(pod.folder, 'federation.json'), 'The file that GOOGLE_APPLICATION_CREDENTIALS'],
+      [path.join(pod.folder, 'federation.json'), 'The file in GOOGLE_APPLICATION_CREDENTIALS'],
     ] as const) {
       await rm(file);
       const failed = pod.move(image, docker(), inner());

@@ -1,5 +1,5 @@
 import { bytesText } from '#shared/base/errors';
-import { type Attesting, attested } from '../attest/attest.ts';
+import { type AttestOptions, withAttestations } from '../attest/attest.ts';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import type { Manifest } from '../content/manifest.ts';
 import { bytesOf, type CopyPlan, planCopy } from '../content/plan.ts';
@@ -23,7 +23,7 @@ export interface CopyOptions extends RunOptions {
   /** Sigstore's trusted_root.json, against which the policy verifies certificates; required only by policies with identities. */
   trustedRoot?: string;
   /** If set, the transfer and the scan reports are attested at the destination. */
-  attest?: Attesting;
+  attest?: AttestOptions;
 }
 
 /** The two ends of a copy. */
@@ -56,7 +56,7 @@ export async function copyEnds(
   const read = await readEnds(options, ends, context, planned);
   const { before, sboms } = read;
   const { plan, source } = (await mustAttest(options, ends, read, signal))
-    ? await attested(options.attest ?? {}, { ...ends, ...read, folder })
+    ? await withAttestations(options.attest ?? {}, { ...ends, ...read, folder })
     : { ...ends, ...read };
   const total = bytesOf(plan);
   if (total > (options.maxBytes ?? Number.POSITIVE_INFINITY)) throw tooLarge(source, total);

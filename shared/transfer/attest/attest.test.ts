@@ -8,7 +8,7 @@ import { digestTag } from '../reference/digest.ts';
 import { copyImage } from '../testing/copy-image.ts';
 import { grypeReport, trivyReport } from '../testing/reports.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
-import type { Attesting } from './attest.ts';
+import type { AttestOptions } from './attest.ts';
 import { transferPredicate } from './statement.ts';
 
 const name = 'team/app';
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const at = ({ url }: Registry) => ({ name: 'end', remoteURL: url, image: `${name}:1.0` });
 
-function copy(attest: Attesting, more: object = {}, from = source, to = destination) {
+function copy(attest: AttestOptions, more: object = {}, from = source, to = destination) {
   const signal = new AbortController().signal;
   const options = { attest, workDir, retry: { attempts: 1 }, signal, ...more };
   return copyImage({ ...options, source: at(from), destination: at(to) });

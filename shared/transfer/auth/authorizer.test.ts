@@ -80,8 +80,8 @@ describe('authorization', () => {
 });
 
 describe('the identity of a pod where anybody gets a token for what is public', () => {
-  const lend = async () => ({ kind: 'identity', token: 'x' }) as const;
-  const cloud = { kind: 'cloud', owner: () => 'the pod', lend, tokensForAll: true } as const;
+  const fetch = async () => ({ kind: 'identity', token: 'x' }) as const;
+  const cloud = { kind: 'cloud', owner: () => 'the pod', fetch, tokensForAll: true } as const;
 
   it('is shown when a request with the token for anybody was refused', async () => {
     const tokens = service();

@@ -75,13 +75,13 @@ describe('the token service', () => {
     'at %s, another server than the registry, receives no identity of a pod',
     async (realm) => {
       let lent = 0;
-      const lend = async () => {
+      const fetch = async () => {
         lent += 1;
         return { kind: 'identity', token: 'x' } as const;
       };
-      const { sent, tokens } = service({ kind: 'cloud', owner: () => 'the pod', lend }, '{"token":"t"}');
+      const { sent, tokens } = service({ kind: 'cloud', owner: () => 'the pod', fetch }, '{"token":"t"}');
       const failed = tokens.fetch({ ...request, realm }, signal);
-      await expect(failed).rejects.toThrow('which gets no identity of the pod');
+      await expect(failed).rejects.toThrow('which does not receive the identity of the pod');
       expect([sent, lent]).toEqual([[], 0]);
       expect(await tokens.fetch({ ...request, realm, anonymous: true }, signal)).toMatchObject({
         value: 't',

@@ -123,11 +123,7 @@ describe('a hostile bundle', () => {
     ['a path with a detour', () => [...files, text('blobs/../index.json')], /its record does not list/],
     ['a file more', () => [...files, text('blobs/sha256/abc')], /its record does not list/],
     ['a second record', () => [...files, text('arc-bundle.json', '{}')], /its record does not list/],
-    [
-      'a signature at the end',
-      () => [...files, text('arc-bundle.json.sig')],
-      /its record does not list/,
-    ],
+    ['a signature at the end', () => [...files, text('arc-bundle.json.sig')], /its record does not list/],
     [
       'a symbolic link',
       () => [...files, special('symlink', 'blobs/x', '/etc/passwd')],

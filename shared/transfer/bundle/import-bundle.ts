@@ -7,7 +7,7 @@ import { copyBlob } from '../copy/copy-blob.ts';
 import type { Counts } from '../copy/copy-progress.ts';
 import { inSession } from '../copy/in-session.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
-import { type KnownReferrers, sourceIn } from '../layout/layout-source.ts';
+import { type KnownReferrers, layoutReaderSource } from '../layout/layout-source.ts';
 import type { TransferContext } from '../oci/session.ts';
 import { type ImageName, parseImageName } from '../reference/reference.ts';
 import type { Bundle } from './read-bundle.ts';
@@ -86,7 +86,7 @@ export async function importBundle(
             return sink.putManifest(...manifest);
           },
         };
-        const source = withOmittedBlobs(bundle, sourceIn(bundle.reader, { digest }, known), () =>
+        const source = withOmittedBlobs(bundle, layoutReaderSource(bundle.reader, { digest }, known), () =>
           destination.source(landingOf(item), context),
         );
         return { source, destination: watched };
@@ -122,7 +122,7 @@ async function locateOmittedBlobs(
   const elsewhere = new Map<BundleItem, OmittedBlob[]>();
   const missing = new Set<string>();
   for (const item of record.items) {
-    const plan = await planCopy(sourceIn(reader, { digest: item.digest }, known), context.signal);
+    const plan = await planCopy(layoutReaderSource(reader, { digest: item.digest }, known), context.signal);
     const { mediaType, bytes } = plan.root;
     if (mediaType !== item.mediaType || bytes.length !== item.size)
       throw unusable(place, `${item.name} does not match its record: its media type or size differs`);

@@ -1,6 +1,6 @@
 import type { FileIdentity, FileSource } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { finished, readFile } from '../files/read-file.ts';
+import { drain, readFile } from '../files/read-file.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { TransferContext } from '../oci/session.ts';
 import { type FileEnds, inspectEnds } from './copy-file.ts';
@@ -62,5 +62,5 @@ async function identityOf(
   const { size, digest, proven } = await source.stat(signal);
   const isProven = proven === true && size !== undefined && digest !== undefined;
   if (isProven && (expected === undefined || digest === expected)) return { size, digest };
-  return finished(readFile({ source, size, expected, maxBytes: Number.MAX_SAFE_INTEGER, retry }, signal));
+  return drain(readFile({ source, size, expected, maxBytes: Number.MAX_SAFE_INTEGER, retry }, signal));
 }

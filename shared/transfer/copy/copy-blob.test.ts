@@ -22,17 +22,18 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Serves `content` in chunks, lent ones if it may; the n-th download ends after `cuts[n]` bytes. */
+/** Serves `content` in chunks, reusing one buffer if allowed; the n-th download ends after `cuts[n]` bytes. */
 function sourceOf(content: Buffer, cuts: readonly number[] = []) {
   const offsets: number[] = [];
   const source: BlobSource = {
     place: 'the source',
-    async openBlob(_, offset, _signal, lent) {
+    async openBlob(_, offset, _signal, reusesBuffers) {
       const end = offset + (cuts[offsets.length] ?? content.length);
       offsets.push(offset);
       const part = content.subarray(offset, end);
       const stream = Readable.from(slices(part, 100_000), { objectMode: false });
-      const chunks = lent === true ? { [Symbol.asyncIterator]: () => lend(part), destroy() {} } : stream;
+      const chunks =
+        reusesBuffers === true ? { [Symbol.asyncIterator]: () => inOneBuffer(part), destroy() {} } : stream;
       return { start: offset, size: content.length, stream: chunks };
     },
   };
@@ -43,7 +44,7 @@ function* slices(bytes: Buffer, length: number): Iterable<Buffer> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
 }
 
-async function* lend(bytes: Buffer): AsyncGenerator<Buffer> {
+async function* inOneBuffer(bytes: Buffer): AsyncGenerator<Buffer> {
   const memory = Buffer.alloc(100_000);
   for (const slice of slices(bytes, memory.length)) {
     yield memory.subarray(0, slice.copy(memory));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileIdentity, FileInfo, FileSink, FileSource, FileUpload } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { finished, readFile, tooLarge, wrongDigest } from '../files/read-file.ts';
+import { drain, readFile, tooLarge, wrongDigest } from '../files/read-file.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { TransferContext } from '../oci/session.ts';
 import type { Progress } from './copy-progress.ts';
@@ -167,7 +167,7 @@ async function identityOf(
   if (expected === undefined) return undefined;
   // The server stores no digest: reading the file back costs less than sending it again, and writes nothing.
   const reading = { source: destination.readBack, size, expected, maxBytes, retry };
-  return finished(readFile(reading, signal)).catch((caught: unknown) => {
+  return drain(readFile(reading, signal)).catch((caught: unknown) => {
     if (caught instanceof TransferError && caught.reason === 'permanent') return undefined;
     throw caught;
   });

@@ -19,7 +19,11 @@ describe('accountOf', () => {
   });
 
   it('tells users, tokens, client certificates, an identity of a cloud and nobody apart', () => {
-    const cloud = { kind: 'cloud' as const, owner: () => 'pod', lend: () => Promise.reject(new Error('no')) };
+    const cloud = {
+      kind: 'cloud' as const,
+      owner: () => 'pod',
+      fetch: () => Promise.reject(new Error('no')),
+    };
     const accounts = [
       accountOf(undefined),
       accountOf({ username: 'jo', password: 'x' }),

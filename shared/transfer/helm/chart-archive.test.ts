@@ -44,9 +44,9 @@ describe('the archive of a chart', () => {
     ],
     ['a hard link', { other: { type: 'link', linkname: 'Chart.yaml' } }, /is a link/],
     ['a device', { null: { type: 'character-device' } }, /neither a file nor a folder/],
-    ['a way out', { '../../etc/passwd': 'x' }, /leads out of its folder/],
-    ['a way out of Windows', { '..\\..\\boot.ini': 'x' }, /leads out of its folder/],
-    ['a drive', { 'C:/boot.ini': 'x' }, /leads out of its folder/],
+    ['a way out', { '../../etc/passwd': 'x' }, /leaves its folder/],
+    ['a way out of Windows', { '..\\..\\boot.ini': 'x' }, /leaves its folder/],
+    ['a drive', { 'C:/boot.ini': 'x' }, /leaves its folder/],
     ['a large file', { big: Buffer.alloc(5 * 1024 * 1024 + 1) }, /more than 5 MiB/],
   ])('is refused with %s', async (_, files, message) => {
     expect(await refusal(files)).toMatchObject({

@@ -62,7 +62,7 @@ describe('the images of a chart', () => {
       'image: {repository: r.io/app, tag: 1}\nmetrics: {enabled: false, image: {repository: r.io/metrics, tag: 1}}\n';
     expect(await inValues(values)).toEqual({
       names: ['r.io/app:1'],
-      warnings: ['Images of what is disabled in the values of chart demo are not moved: r.io/metrics:1'],
+      warnings: ['Images of components that the values of chart demo disable are not moved: r.io/metrics:1'],
     });
     const { names } = await inValues(values, { image: { tag: '2' }, metrics: { enabled: true } });
     expect(names).toEqual(['r.io/app:2', 'r.io/metrics:1']);

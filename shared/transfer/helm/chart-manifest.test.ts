@@ -94,7 +94,7 @@ describe('a chart as an image', () => {
     ['name: a/b\nversion: 1.0.0', /"a\/b" is not the name of a chart/],
     ['name: demo\nversion: newest', /"newest" is not a semantic version/],
     ['name: demo\nversion: 1.0.0\ntype: plugin', /type is neither/],
-    ['name: demo\nversion: 1.0.0\ndescription: [a]', /"description" is not a text/],
+    ['name: demo\nversion: 1.0.0\ndescription: [a]', /"description" is not a string/],
     ['name: demo\nversion: 1.0.0\nmaintainers: [null]', /"maintainers" holds something else/],
     ['name: demo\nversion: 1.0.0\ndeprecated: "yes"', /neither true nor false/],
     ['name: demo\nversion: 1.0.0\nannotations: x', /"annotations" holds something else/],

@@ -148,7 +148,7 @@ describe('a chart of a repository with an index', () => {
     const page = Buffer.from('<html>');
     from.files.set('/charts/demo-1.0.0.tgz.prov', stored(page));
     expect((await copy(from, to)).warnings).toEqual([
-      expect.stringMatching(/something else than a signature/),
+      expect.stringMatching(/something other than a signature/),
     ]);
     const prov = Buffer.from('-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n');
     from.files.set('/charts/demo-1.0.0.tgz.prov', stored(prov));
@@ -243,14 +243,14 @@ describe('a chart of a repository with an index', () => {
       { version: '1.0.0', yaml: chartYaml('other', '1.0.0') },
       {},
       'permanent',
-      /holds chart other 1\.0\.0/,
+      /contains chart other 1\.0\.0/,
     ],
     [
       'is another version',
       { version: '1.0.0', yaml: chartYaml('demo', '1.0.1') },
       {},
       'permanent',
-      /holds chart demo 1\.0\.1/,
+      /contains chart demo 1\.0\.1/,
     ],
     [
       'lies at a file',
@@ -360,7 +360,7 @@ describe('a chart of a registry', () => {
     const [from, to] = [await registry(), await registry()];
     await seedImage(from, 'charts/demo', '1.0.0');
     expect((await transferFailure(copy(from, to, inRegistry(from, '1.0.0')))).message).toMatch(
-      /is no Helm chart/,
+      /is not a Helm chart/,
     );
     const none = { ...inRegistry(from), repo: 'none' };
     expect((await transferFailure(copy(from, to, none))).message).toMatch(

@@ -12,7 +12,7 @@ import type { Session } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
 import { layoutFiles } from './layout-files.ts';
 import { layoutSink } from './layout-sink.ts';
-import { layoutSource, sourceIn } from './layout-source.ts';
+import { layoutReaderSource, layoutSource } from './layout-source.ts';
 
 const running: Registry[] = [];
 let workDir = '';
@@ -79,7 +79,7 @@ describe('an OCI layout', () => {
     const known = new Map();
     const { signal } = new AbortController();
     const found = async () => {
-      const one = sourceIn(counting, { digest }, known);
+      const one = layoutReaderSource(counting, { digest }, known);
       const root = await one.root(signal);
       opened = 0;
       const referrers = await one.findReferrers(root, () => undefined, signal);
@@ -134,10 +134,10 @@ describe('an OCI layout', () => {
     await copy(from(source, 'team/app:1.0'), layoutSink({ folder, tag: '1.0' }));
     await rm(blob(signature));
     const back = await copy(layoutSource({ folder, tag: '1.0' }), to(destination, 'mirror/app:1.0'));
-    expect(back.warnings).toEqual([expect.stringContaining(`lists ${signature} and does not hold it`)]);
+    expect(back.warnings).toEqual([expect.stringContaining(`lists ${signature} but does not contain it`)]);
     await asRegctl(digest);
     await expect(copy(layoutSource({ folder }), to(destination, 'mirror/app:1.0'))).rejects.toThrow(
-      /lists sha256:.* for sha256:.* and does not hold it, so it would be lost/,
+      /lists sha256:.* for sha256:.* but does not contain it, so it would be lost/,
     );
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { completion, etagOf, newestUpload, partsOf, readFailure, s3Error, uploadIdOf } from './answers.ts';
+import { completion, etagOf, explainFailure, newestUpload, partsOf, s3Error, uploadIdOf } from './answers.ts';
 
 const xml = (text: string) => Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>${text}`);
 
@@ -36,14 +36,14 @@ describe('answers of S3', () => {
     const body = xml(
       '<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>',
     );
-    expect(readFailure(400, body)).toEqual({
+    expect(explainFailure(400, body)).toEqual({
       quote: 'ExpiredToken: The provided token has expired.',
       advice: expect.objectContaining({ reason: 'auth' }),
     });
-    expect(readFailure(403, xml('<Error><Code>constructor</Code></Error>'))).toEqual({
+    expect(explainFailure(403, xml('<Error><Code>constructor</Code></Error>'))).toEqual({
       quote: 'constructor',
     });
-    expect(readFailure(502, Buffer.from('<html><body>Bad gateway'))).toBeUndefined();
+    expect(explainFailure(502, Buffer.from('<html><body>Bad gateway'))).toBeUndefined();
   });
 
   it('expand no entities of their own', () => {

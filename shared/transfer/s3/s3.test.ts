@@ -177,7 +177,7 @@ describe('a file to S3', () => {
   it('is told by a warning if the storage keeps no metadata', async () => {
     const [source, destination] = [await web(small), await storage({ metadata: false })];
     const { warnings } = await copy(fromWeb(source), destination);
-    expect(warnings).toEqual([expect.stringContaining('keeps no digest for file "a b.tgz"')]);
+    expect(warnings).toEqual([expect.stringContaining('stores no digest of file "a b.tgz"')]);
   });
 
   // Every request of a copy in parts in its turn, of both ends.

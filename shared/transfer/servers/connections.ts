@@ -13,30 +13,30 @@ export interface ConnectionOptions {
   timeouts?: Partial<Timeouts>;
   /** The environment with HTTP_PROXY, HTTPS_PROXY and NO_PROXY; default: no proxy. */
   proxyEnv?: Readonly<Record<string, string | undefined>>;
-  /** The environment in which a cloud has told a pod its identity (`createIdentities`); default: no identity. */
+  /** The environment with a pod's cloud identity (`createIdentities`); default: no identity. */
   identityEnv?: Readonly<Record<string, string | undefined>>;
-  /** A folder in which workers of one machine tell one another how long a server wants no requests of an account. */
+  /** A folder in which the workers of one machine share Retry-After waits. */
   waitsDir?: string;
 }
 
-/** The state that the parts of one transfer share: limits per account at a host, secrets to mask, connections to close. */
+/** The shared state of one transfer: limits per account and host, secrets to mask, connections to close. */
 export interface Connections {
   readonly masker: Masker;
   readonly retry: RetryPolicy;
-  /** For Endpoints without credentials at servers of clouds. */
+  /** Pod identities, for Endpoints without credentials at cloud servers. */
   readonly identities: Identities;
-  /** Turns a caught error into one for users: the abort if there was one, with secrets masked. */
+  /** Turns a caught error into one for users: the signal's error if it is aborted, with secrets masked. */
   explain(caught: unknown, signal: AbortSignal): unknown;
   /**
-   * A client for the HTTP server at `origin`, closed with the others. Its requests run in the slots of the account's `limiter`. The client
-   * certificate is shown to that server and to the `tokenHosts`.
+   * Returns a client for the HTTP server at `origin`, closed with the session. The caller runs its requests in the account's `limiter`. The
+   * client certificate is offered only to that server and to the `tokenHosts`.
    */
   client(tls: TlsSettings, origin: string, tokenHosts?: readonly string[]): HttpClient;
   readonly limiter: LimiterOf;
   close(): void;
 }
 
-/** Connects to nothing until a request is sent. */
+/** Creates the connections of one transfer. Nothing is sent until they are used. */
 export function createConnections(options: ConnectionOptions = {}): Connections {
   const masker = createMasker();
   const limiter = createLimiters(

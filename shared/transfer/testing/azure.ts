@@ -47,7 +47,7 @@ export function azureServices({ tenant, clientID, token, registry }: AzureOption
     exchangeRefusals: [],
     publicPull: false,
   };
-  const lend = (made: string): string => {
+  const issue = (made: string): string => {
     azure.secrets.push(made);
     return made;
   };
@@ -77,7 +77,7 @@ export function azureServices({ tenant, clientID, token, registry }: AzureOption
       scope: 'https://containerregistry.azure.net/.default',
     };
     if (!isDeepStrictEqual(rest, expected)) return void fail(900144, 'invalid_request');
-    const accessToken = lend(`entra-${randomUUID()}`);
+    const accessToken = issue(`entra-${randomUUID()}`);
     accessTokens.add(accessToken);
     answer(response, 200, {
       token_type: 'Bearer',
@@ -96,7 +96,7 @@ export function azureServices({ tenant, clientID, token, registry }: AzureOption
     if (!isDeepStrictEqual(rest, expected) || !accessTokens.has(given))
       return void refuse(response, 401, 'UNAUTHORIZED', 'authentication required');
     const exp = Math.floor(Date.now() / 1000) + 3 * 3600;
-    const refresh = lend(jwt({ jti: randomUUID(), aud: registryHost, exp, grant_type: 'refresh_token' }));
+    const refresh = issue(jwt({ jti: randomUUID(), aud: registryHost, exp, grant_type: 'refresh_token' }));
     refreshTokens.add(refresh);
     answer(response, 200, { refresh_token: refresh });
   }
@@ -116,7 +116,7 @@ export function azureServices({ tenant, clientID, token, registry }: AzureOption
       const [, repository = '', actions = ''] = scope.split(':');
       return actions.split(',').map((action) => `${action} ${repository}`);
     });
-    const given = lend(`registry-${randomUUID()}`);
+    const given = issue(`registry-${randomUUID()}`);
     registryTokens.set(given, new Set(rights.filter((right) => known || right.startsWith('pull '))));
     answer(response, 200, { access_token: given });
   }

@@ -46,7 +46,7 @@ export function googleServices({ provider, token, serviceAccount, registry }: Go
     refusals: [],
     actingRefusals: [],
   };
-  const lend = (known: Set<string>): string => {
+  const issue = (known: Set<string>): string => {
     const made = `ya29.${randomUUID()}`;
     google.secrets.push(made);
     known.add(made);
@@ -73,7 +73,7 @@ export function googleServices({ provider, token, serviceAccount, registry }: Go
     };
     if (!isDeepStrictEqual(form, expected)) return void fail(400, 'invalid_request');
     const issued = 'urn:ietf:params:oauth:token-type:access_token';
-    const given = { access_token: lend(federated), issued_token_type: issued, token_type: 'Bearer' };
+    const given = { access_token: issue(federated), issued_token_type: issued, token_type: 'Bearer' };
     answer(response, 200, { ...given, expires_in: 3599 });
   }
 
@@ -93,7 +93,7 @@ export function googleServices({ provider, token, serviceAccount, registry }: Go
     )
       return void fail(400, 'INVALID_ARGUMENT');
     const expireTime = new Date(Date.now() + 3_600_000).toISOString();
-    answer(response, 200, { accessToken: lend(acting), expireTime });
+    answer(response, 200, { accessToken: issue(acting), expireTime });
   }
 
   /** The token service: with an access token, or for anybody, with a token that lets do nothing here. */
@@ -103,7 +103,7 @@ export function googleServices({ provider, token, serviceAccount, registry }: Go
     const known = (serviceAccount === undefined ? federated : acting).has(password);
     if ((headers.authorization !== undefined && !known) || url.searchParams.get('service') !== registryHost)
       return void answer(response, 401, { errors: [{ code: 'UNAUTHORIZED', message: 'No.' }] });
-    answer(response, 200, { token: known ? lend(registryTokens) : 'anybody', expires_in: 3599 });
+    answer(response, 200, { token: known ? issue(registryTokens) : 'anybody', expires_in: 3599 });
   }
 
   function serve(request: IncomingMessage, response: ServerResponse, body: Buffer): void {

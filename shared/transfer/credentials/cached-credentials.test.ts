@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { kept } from './kept.ts';
+import { cachedCredentials } from './cached-credentials.ts';
 
 const { signal } = new AbortController();
 const minute = 60_000;
@@ -7,7 +7,7 @@ const minute = 60_000;
 /** Lends for so many minutes; counts how often it is asked. */
 function lender(minutes: number) {
   const state = { now: 0, asked: 0, fails: false };
-  const lend = kept(
+  const fetch = cachedCredentials(
     async () => {
       state.asked += 1;
       if (state.fails) throw new Error('down');
@@ -15,50 +15,50 @@ function lender(minutes: number) {
     },
     () => state.now,
   );
-  return { state, lend };
+  return { state, fetch };
 }
 
 describe('what is lent', () => {
   it('is fetched once for all, and again before it expires', async () => {
-    const { state, lend } = lender(60);
-    expect(await Promise.all([lend(signal), lend(signal)])).toEqual([1, 1]);
+    const { state, fetch } = lender(60);
+    expect(await Promise.all([fetch(signal), fetch(signal)])).toEqual([1, 1]);
     state.now = 54 * minute;
-    expect(await lend(signal)).toBe(1);
+    expect(await fetch(signal)).toBe(1);
     state.now = 56 * minute;
-    expect(await lend(signal)).toBe(2);
+    expect(await fetch(signal)).toBe(2);
     state.now = 100 * minute;
-    expect(await lend(signal)).toBe(2);
+    expect(await fetch(signal)).toBe(2);
   });
 
   it('for minutes only is not fetched for each request', async () => {
-    const { state, lend } = lender(1);
-    await lend(signal);
-    expect(await lend(signal)).toBe(1);
+    const { state, fetch } = lender(1);
+    await fetch(signal);
+    expect(await fetch(signal)).toBe(1);
     state.now = minute;
-    expect(await lend(signal)).toBe(2);
+    expect(await fetch(signal)).toBe(2);
   });
 
   it('is asked for again after a failure', async () => {
-    const { state, lend } = lender(60);
+    const { state, fetch } = lender(60);
     state.fails = true;
-    await expect(lend(signal)).rejects.toThrow('down');
+    await expect(fetch(signal)).rejects.toThrow('down');
     state.fails = false;
-    expect(await lend(signal)).toBe(2);
+    expect(await fetch(signal)).toBe(2);
   });
 
   it('still comes to the others when the first of those who wait for it stops waiting', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const lend = kept(async (shared) => {
+    const fetch = cachedCredentials(async (shared) => {
       await promise;
       shared.throwIfAborted();
       return { value: 'lent', expires: 0 };
     });
     const first = new AbortController();
-    const stopped = lend(first.signal);
-    const other = lend(signal);
+    const stopped = fetch(first.signal);
+    const other = fetch(signal);
     first.abort(new Error('stopped'));
     await expect(stopped).rejects.toThrow('stopped');
-    await expect(lend(first.signal)).rejects.toThrow('stopped');
+    await expect(fetch(first.signal)).rejects.toThrow('stopped');
     resolve();
     expect(await other).toBe('lent');
   });
@@ -70,13 +70,13 @@ describe('a fetch that hangs', () => {
   it('ends by its own deadline, and the next one begins anew', async () => {
     vi.useFakeTimers();
     let asked = 0;
-    const lend = kept(async (shared) => {
+    const fetch = cachedCredentials(async (shared) => {
       asked += 1;
       await new Promise((_, reject) => shared.addEventListener('abort', () => reject(shared.reason)));
       return { value: 'lent', expires: 0 };
     });
     for (const times of [1, 2]) {
-      const failed = expect(lend(signal)).rejects.toThrow('no answer');
+      const failed = expect(fetch(signal)).rejects.toThrow('no answer');
       await vi.advanceTimersByTimeAsync(2 * minute);
       await failed;
       expect(asked).toBe(times);
