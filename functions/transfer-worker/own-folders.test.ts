@@ -44,13 +44,13 @@ describe('a folder of an Endpoint of type bundle', () => {
     for (const side of ['source', 'destination'] as const)
       await expect(check('bundle', remoteURL, side)).rejects.toMatchObject({
         reason: 'config',
-        message: expect.stringContaining('is for the worker alone'),
+        message: expect.stringContaining('is reserved for the worker'),
       });
   });
 
   it('does not lead out of the volume by a link', async () => {
     for (const remoteURL of ['file:///outside', 'file:///outside/x/y'])
-      await expect(check('bundle', remoteURL)).rejects.toThrow('leads out of the volume for bundles');
+      await expect(check('bundle', remoteURL)).rejects.toThrow('is outside of the volume for bundles');
   });
 
   it.each(['file:///release', 'file:///new/deep', 'file:///', 'file:///.serversx', 'https://r.io/.servers'])(
@@ -72,7 +72,7 @@ describe('the folder of a layout', () => {
   ])('is none of the worker: %s %s %s', async (...names) => {
     const given = names.filter((name) => name !== undefined);
     await expect(check('oci-layout', urlOf(...given), 'destination')).rejects.toThrow(
-      'is for the worker alone',
+      'is reserved for the worker',
     );
   });
 

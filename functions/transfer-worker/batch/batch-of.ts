@@ -5,7 +5,7 @@ import { expandChart, isChartBatch } from './chart-images.ts';
 import type { Expansion, Found } from './expansion.ts';
 import { expandTags, isTagBatch } from './tags.ts';
 
-/** Finds what an artifact stands for that is several ones; undefined for one that is one. */
+/** Returns a function that expands an artifact with several contents; undefined for a single artifact. */
 export function expansionOf(
   job: Omit<Job, 'destination'>,
 ): ((context: TransferContext) => Promise<Expansion>) | undefined {
@@ -14,7 +14,7 @@ export function expansionOf(
   return undefined;
 }
 
-/** As `expansionOf`, with the destination of each. */
+/** Returns a function that expands an artifact into items with destinations; undefined for a single artifact. */
 export function batchOf(job: Job): ((context: TransferContext) => Promise<Batch>) | undefined {
   const expand = expansionOf(job);
   if (expand === undefined) return undefined;
@@ -22,7 +22,7 @@ export function batchOf(job: Job): ((context: TransferContext) => Promise<Batch>
     source,
     target: formatReference(name),
     async open(context) {
-      // What is found has the name by which it lands.
+      // Expansion has applied the override to the name already.
       const landing = { artifact: { ...job.artifact, spec: {} }, destination: job.destination };
       return { source: await open(context), destination: await openSink(landing, name, context) };
     },

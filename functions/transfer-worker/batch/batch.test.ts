@@ -187,7 +187,7 @@ describe('images of several repositories', () => {
     expect(everything()).toEqual(['mirror/team/app:1.1.0', 'mirror/team/side:2.0.0']);
     expect(items).toMatchObject({ total: 2, copied: 2 });
     expect(warnings).toEqual([
-      '2 of the 4 repositories that fit "team/*" have no tag that fits spec.tags: team/empty, team/odd',
+      '2 of the 4 repositories that match "team/*" have no tag that matches spec.tags: team/empty, team/odd',
     ]);
   });
 
@@ -315,7 +315,7 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
     expect(messages[0]).toMatch(
       /not pulled from registry 169\.254\.169\.254 .* have an operator add "169\.254\.169\.254" to spec\.redirectHosts of the Endpoint/,
     );
-    expect(messages[1]).toMatch(/would land where 169\.254\.169\.254\/a:1 lands/);
+    expect(messages[1]).toMatch(/has the same target as 169\.254\.169\.254\/a:1,/);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import type { Job } from '#shared/domain';
 import { type BundleDestination, formatReference } from '#shared/transfer';
 import { openSink, openSource } from '../ends/ends.ts';
 
-/** The destination of a job as the one of a bundle: each artifact under its own name. */
+/** The destination of a job as the destination of a bundle's artifacts, each under its own name. */
 export function bundleDestination(landing: Omit<Job, 'source'>): BundleDestination {
   const { artifact, destination } = landing;
   return {

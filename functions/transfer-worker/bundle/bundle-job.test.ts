@@ -77,7 +77,7 @@ describe('a bundle of an Order', () => {
     expect(sides.writes()).toBe(sent);
     await expect(sides.exported({ contents: [{ image: 'team/app:2.0' }] })).rejects.toMatchObject({
       reason: 'config',
-      message: expect.stringContaining('a bundle never changes: write another spec.name'),
+      message: expect.stringContaining('a bundle is immutable: choose another spec.name'),
     });
     await expect(sides.exported({}, { keys: { sign: other.sign } })).rejects.toThrow(
       'is not signed by sign.key',
@@ -165,7 +165,7 @@ describe('a bundle of an Order', () => {
     for (const more of [{}, { policy: JSON.stringify({ maxBytes: 10 }) }])
       await expect(sides.exported({}, more)).rejects.toMatchObject({
         reason: 'config',
-        message: expect.stringContaining('made under another policy'),
+        message: expect.stringContaining('already exists under another policy'),
       });
     await expect(sides.exported({}, { policy: '{"maxByts":1}' })).rejects.toThrow(
       'The policy cannot be read',
@@ -184,11 +184,11 @@ describe('a bundle of an Order', () => {
     for (const part of await partsIn(sides.into()))
       await rename(sides.into(part), sides.into(part.replace('first', 'second')));
     await expect(sides.imported({ name: 'second' })).rejects.toThrow(
-      /it is the bundle "first" of .*: carry "second" here again/,
+      /it is the bundle "first" of .*: bring "second" again/,
     );
     await expect(sides.imported()).rejects.toMatchObject({
       reason: 'retryable',
-      message: expect.stringContaining('carry first.tar.001'),
+      message: expect.stringContaining('bring first.tar.001'),
     });
     await sides.carry();
     await expect(sides.imported({ digest: `sha256:${'0'.repeat(64)}` })).rejects.toThrow('was requested');
@@ -244,9 +244,9 @@ describe('a bundle of an Order', () => {
   it.each([
     ['file:///../x', 'is not in the folder'],
     ['file:///%2e%2e/x', 'is not in the folder'],
-    ['file:///a%2F..%2Fb', 'a folder for bundles is written file:///out'],
-    ['file://host/x', 'a folder for bundles is written file:///out'],
-    ['/etc', 'a folder for bundles is written file:///out'],
+    ['file:///a%2F..%2Fb', 'use file:///out for the folder'],
+    ['file://host/x', 'use file:///out for the folder'],
+    ['/etc', 'use file:///out for the folder'],
   ])('stays below its volume at %s', async (remoteURL, message) => {
     const artifact = { type: 'bundle-import', spec: { name: 'first' } };
     const at = { ...medium({ trust: maker.trust }), remoteURL };
@@ -264,7 +264,7 @@ describe('a bundle of an Order', () => {
     [{ contents: [{ image: 'a:1' }, { image: 'a:1' }] }, 'spec.contents[1] is the same as spec.contents[0]'],
     [
       { contents: [{ image: 'a:1', withImages: true }] },
-      'spec.contents[0].withImages does not belong to image',
+      'spec.contents[0].withImages cannot be combined with image',
     ],
     [{ contents: [{ path: 'a.tgz', override: 'a:1' }] }, 'of type "oci": name an artifact by image or chart'],
     [{ partSize: '1' }, 'spec.partSize "1" is not a size'],
@@ -335,7 +335,7 @@ describe('a bundle since another one', () => {
     };
     await back();
     await expect(sides.exported(second, { keys: both })).rejects.toThrow(
-      /says that team\/app:1\.0 did not arrive at .*\/mirror,/,
+      /says that team\/app:1\.0 was not imported to .*\/mirror,/,
     );
     await sides.imported();
     await back();
@@ -346,7 +346,7 @@ describe('a bundle since another one', () => {
     await sides.exported({});
     await sides.carry();
     const refusals = [
-      /No receipt says yet that the bundle "first".* carry first\.receipt\.json/,
+      /No receipt confirms yet that the bundle "first".* bring first\.receipt\.json/,
       /is not signed by a key of trust\.pub/,
     ];
     await expect(sides.exported(second, { keys: both })).rejects.toThrow(refusals[0]);
@@ -376,7 +376,7 @@ describe('a bundle since another one', () => {
     for (const name of ['first.receipt.json', 'first.receipt.json.sig'])
       await cp(sides.into(name), sides.out(name));
     await expect(sides.exported(second, { keys: both })).rejects.toThrow(
-      'says that team/app:1.0 did not arrive',
+      'says that team/app:1.0 was not imported',
     );
     await rm(sides.out('first.arc-bundle.json'));
     await expect(sides.exported(second)).rejects.toThrow('There is no record of the bundle "first"');

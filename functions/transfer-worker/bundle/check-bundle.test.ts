@@ -71,7 +71,7 @@ describe('an export whose record is there', () => {
     await seedImage(sides.source, 'team/app', '1.0', { ...light, layers: 3 });
     await expect(sides.exported({})).rejects.toMatchObject({
       reason: 'config',
-      message: expect.stringContaining('cannot be made again as it was'),
+      message: expect.stringContaining('cannot be rebuilt identically'),
     });
     expect(await files()).toEqual(before);
   });

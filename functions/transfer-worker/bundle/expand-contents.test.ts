@@ -51,7 +51,7 @@ describe('the contents of a bundle', () => {
     await seedImage(sides.source, 'team/app', '1.0.0', light);
     const twice = ['^1', '>=1'].map((semver) => ({ image: 'team/app', tags: { semver } }));
     await expect(sides.exported({ contents: twice })).rejects.toThrow(
-      'spec.contents[1] selects nothing that is not in the bundle already: leave it out.',
+      'spec.contents[1] selects nothing that is not in the bundle already: remove it.',
     );
   });
 
@@ -128,7 +128,7 @@ describe('the contents of a bundle', () => {
   });
 
   it.each([
-    [{ path: 'dist/app.tgz' }, 'spec.contents[0].override must say how the file is called'],
+    [{ path: 'dist/app.tgz' }, 'spec.contents[0].override must be the name of the file'],
     [{ image: 'team/app:1.0' }, 'Endpoint "web" of type "http": name a file by path'],
     [{ path: 'dist/app.tgz', override: 'tools/app:1.0', sha256: `${'0'.repeat(64)}` }, 'sha256:0000'],
   ])('of a web server cannot be %j', async (file, message) => {

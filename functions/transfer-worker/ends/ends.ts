@@ -11,7 +11,7 @@ import type { EndpointKind, NamedSource } from './endpoint-kind.ts';
 import { oci } from './oci.ts';
 import { ociLayout } from './oci-layout.ts';
 
-/** By the Endpoint's type. Operators name types freely together with the template of `oci`, so any other type is one of a registry. */
+/** By Endpoint type. Operators add types freely with the template of `oci`, so any other type is a registry. */
 const kinds = new Map<string, EndpointKind>([
   ['oci', oci],
   ['helm', { source: openChartSource }],
@@ -24,7 +24,7 @@ export async function openEnds(job: Job, context: TransferContext): Promise<Ends
   return { source: opened.source, destination: await openSink(job, opened.name, context) };
 }
 
-/** Opens the source of a job alone, and says what its artifact is called. */
+/** Opens only the source of a job, and returns the name of its artifact. */
 export async function openSource(
   job: Omit<Job, 'destination'>,
   context: TransferContext,
@@ -34,7 +34,7 @@ export async function openSource(
   return open({ ...context, artifact, endpoint: source });
 }
 
-/** Opens the destination of a job alone, for an artifact that is called `name`. */
+/** Opens only the destination of a job, for an artifact with the given name. */
 export async function openSink(
   { artifact, destination }: Omit<Job, 'source'>,
   name: ImageName,

@@ -20,7 +20,7 @@ import {
 } from '#shared/transfer';
 import { connection } from './endpoint-kind.ts';
 
-/** How Endpoints of one type are opened for a file. */
+/** Opens files at Endpoints of one type. */
 interface FileKind {
   source: (location: FileLocation, context: TransferContext) => FileSource;
   sink: (location: FileLocation, context: TransferContext) => FileSink;
@@ -47,7 +47,7 @@ const oci: FileKind = {
 
 const kinds = new Map<string, FileKind>(Object.entries({ http, webdav, s3, oci }));
 
-/** True for a job that moves a file: one of its Endpoints is of a type that has files and no images. */
+/** True for a job that moves a file: the type of one of its Endpoints stores files, not images. */
 export function isFileJob({ source, destination }: Job): boolean {
   return [source, destination].some(hasFiles);
 }
@@ -58,8 +58,7 @@ export function moveFile(job: Job, options: CopyOptions): Promise<CopyResult> {
 }
 
 /**
- * Opens both ends of a job that moves a file: `spec.path` is what to read, `spec.override` where it lands. Rejects with a config
- * TransferError that names the field.
+ * Opens both ends of a job that moves a file, from `spec.path` to `spec.override`. Rejects with a config TransferError that names the field.
  */
 export async function openFileEnds(
   { artifact, source, destination }: Job,
@@ -75,7 +74,7 @@ export async function openFileEnds(
   };
 }
 
-/** Opens the file that `spec.path` names. Throws a config TransferError that names the field. */
+/** Opens the file `spec.path`. Throws a config TransferError that names the field. */
 export function openFile(
   { artifact, source }: Pick<Job, 'artifact' | 'source'>,
   context: TransferContext,
@@ -100,12 +99,12 @@ function pathOf(spec: Spec): string {
   throw config('spec.path must name a file of the source, such as "dist/app.tgz".');
 }
 
-/** Where a file lands that has no override: where it lies at its source. A registry names files in other ways than other servers. */
+/** The target path of a file without an override: its source path. A registry does not name files by path. */
 function landingOf(source: JobEndpoint, destination: JobEndpoint, path: string): string {
   if (source.type !== 'oci' && destination.type !== 'oci') return path;
   const form = destination.type === 'oci' ? 'as "tools/app:1.0"' : 'as "tools/app.tgz"';
   throw config(
-    `spec.override must say how the file is called at Endpoint "${destination.name}", such ${form}.`,
+    `spec.override must be the name of the file at Endpoint "${destination.name}", such ${form}.`,
   );
 }
 
@@ -135,7 +134,7 @@ function textOf(spec: Spec, field: string): string | undefined {
   return value;
 }
 
-/** The digest that the file must have: `spec.sha256`, 64 hex digits, with or without `sha256:` before them. */
+/** The required digest: `spec.sha256`, 64 hex digits, with or without the prefix `sha256:`. */
 function digestOf(spec: Spec): string | undefined {
   const text = textOf(spec, 'sha256')?.toLowerCase();
   if (text === undefined) return undefined;

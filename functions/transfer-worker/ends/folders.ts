@@ -23,7 +23,7 @@ const kinds = new Map<string, (location: FileLocation, context: TransferContext)
   ['s3', (location, { session }) => openS3Folder(location, session)],
 ]);
 
-/** True for a job that moves all files of a folder: its path ends with a slash. */
+/** True for a job that moves a folder: its path ends with a slash. */
 export function isFolderJob({ artifact, source, destination }: Job): boolean {
   const { path } = artifact.spec;
   return typeof path === 'string' && path.endsWith('/') && [source, destination].some(hasFiles);
@@ -41,7 +41,7 @@ function openFolderEnds({ artifact, source, destination }: Job, context: Transfe
   const path = folderOf(from, 'path');
   const target = override === undefined || override === '' ? path : folderOf(override, 'override');
   if (file.sha256 !== undefined && file.sha256 !== '')
-    throw config('spec.sha256 is for one file, and spec.path is a folder: leave it out.');
+    throw config('spec.sha256 applies to one file, but spec.path is a folder: remove it.');
   if (deletions !== undefined && deletions !== 'Keep' && deletions !== 'Delete')
     throw config('spec.deletions must be Keep or Delete.');
   return {
@@ -64,13 +64,13 @@ function folderAt(endpoint: JobEndpoint, path: string, context: TransferContext)
   );
 }
 
-/** A path with a slash at its end, or '' for the folder of the Endpoint itself, which is written "/". */
+/** A path with a trailing slash; '' for the folder of the Endpoint itself, written as "/". */
 function folderOf(value: Spec[string], field: string): string {
   if (typeof value !== 'string') throw config(`spec.${field} must be a string.`);
   return value === '/' ? '' : `${value.replace(/\/$/, '')}/`;
 }
 
-/** A type may set them as a parameter, whose value is a list with commas. */
+/** A list of patterns. As a parameter of the type, the value is a comma-separated list. */
 function patternsOf(value: Spec[string], field: string): string[] {
   const list = typeof value === 'string' ? value.split(',').filter(Boolean) : (value ?? []);
   if (Array.isArray(list) && list.every((one) => typeof one === 'string' && one !== '')) return list;

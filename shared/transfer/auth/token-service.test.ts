@@ -64,7 +64,7 @@ describe('the token service', () => {
     const unnamed = service(basic, '{"token":"t"}', 'https://r.io', []);
     await expect(unnamed.tokens.fetch(request, signal)).rejects.toMatchObject({
       reason: 'config',
-      message: expect.stringContaining('auth.io, which gets no credentials'),
+      message: expect.stringContaining('auth.io, which does not receive the credentials'),
     });
     expect(unnamed.sent).toEqual([]);
     const anonymous = service({ kind: 'none' }, '{"token":"t"}', 'https://r.io', []);
