@@ -83,7 +83,7 @@ describe('the credentials of docker login', () => {
   it.each([
     ['not JSON', 'hunter22', 'is not a docker configuration'],
     ['no object', '["hunter22"]', 'is not a docker configuration'],
-    ['a helper with a path', { credsStore: '../../bin/hunter22' }, 'is not a word'],
+    ['a helper with a path', { credsStore: '../../bin/hunter22' }, 'invalid name'],
     ['a helper that is not there', { credsStore: 'absent' }, 'docker-credential-absent.*it is not in PATH'],
     ['a helper that fails', { credsStore: 'broken' }, 'docker-credential-broken.*it failed \\(3\\)'],
   ])('are refused for %s, without what they hold', async (_, content, why) => {

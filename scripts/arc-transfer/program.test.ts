@@ -127,7 +127,7 @@ describe('arc-transfer', () => {
       /None of the 1 tags of team\/app in registry .* fits what is selected/,
     ],
     ['copy SRC/team/app DST/m/ --newest 0', /whole number from 1 to 9999/],
-    ['copy SRC/team/app DST/m/ --tag-match * --dry-run', /A plan is for one artifact/],
+    ['copy SRC/team/app DST/m/ --tag-match * --dry-run', /A plan supports a single artifact/],
     ['copy https://SRC/a/file DST/m:1 --newest 3', /SRC must be a repository of a registry/],
     ['copy https://SRC/a/file DST/m:1 --with-images', /--with-images is for charts/],
   ])('refuses %s', async (command, message) => {
@@ -340,13 +340,13 @@ describe('arc-transfer', () => {
     const env = { DOCKER_CONFIG: path.join(folder, 'new', 'docker') };
     const login = `login SRC -u ${account.username} --password-stdin`;
     const kept = await transfer(login, { env, input: `${account.password}\n` });
-    expect(kept).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('not tried') });
+    expect(kept).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('not tested') });
     expect((await stat(path.join(env.DOCKER_CONFIG, 'config.json'))).mode & 0o777).toBe(0o600);
     expect(
       await transfer('login other.localhost:1 -u eve --password-stdin', { env, input: 'x' }),
     ).toMatchObject({
       exitCode: 10,
-      stderr: expect.stringContaining('nothing is kept'),
+      stderr: expect.stringContaining('nothing was stored'),
     });
     expect(await transfer('tags SRC/team/app', { env })).toMatchObject({ exitCode: 0 });
     expect(await transfer('login SRC/team -u eve --password-stdin', { input: 'x' })).toMatchObject({

@@ -141,7 +141,7 @@ describe('tags of a repository', () => {
     await seed('1.0.0');
     const { warnings, items } = await run({ image: 'team/app', tags: { maxAge: '720h' } });
     expect(items.total).toBe(0);
-    expect(warnings).toEqual([expect.stringMatching(/Tag 1\.0\.0 is left out/)]);
+    expect(warnings).toEqual([expect.stringMatching(/Tag 1\.0\.0 is skipped/)]);
   });
 
   it.each([
@@ -152,7 +152,7 @@ describe('tags of a repository', () => {
     [{ image: 'team/app', tags: { newst: 1 } }, /spec\.tags\.newst is not a field/],
     [{ image: 'team/app', tags: { newest: 0 } }, /newest must be a whole number/],
     [{ image: 'team/app', tags: { maxAge: 'month' } }, /maxAge must be a duration/],
-    [{ image: 'team/app', tags: { match: '9.*' } }, /None of the 1 tags of team\/app .* fits/],
+    [{ image: 'team/app', tags: { match: '9.*' } }, /None of the 1 tags of team\/app .* matches/],
   ])('are refused for %j', async (spec, message) => {
     await seed('1.0.0');
     await expect(run(spec)).rejects.toThrow(message);
@@ -236,8 +236,8 @@ describe('images of several repositories', () => {
   );
 
   it.each([
-    [{ image: 'teem/*', tags: { match: '*' } }, /None of the 1 repositories that Endpoint "src" has fits/],
-    [{ image: 'team/*', tags: { match: '9' } }, /1 of the 1 repositories .* have no tag that fits/],
+    [{ image: 'teem/*', tags: { match: '*' } }, /None of the 1 repositories of Endpoint "src" matches/],
+    [{ image: 'team/*', tags: { match: '9' } }, /1 of the 1 repositories .* have no tag that matches/],
     [{ image: 'team/*', override: 'x', tags: { match: '*' } }, /spec\.override names one repository/],
   ])('are refused for %j', async (spec, message) => {
     await seed({ 'team/app': ['1.0.0'] });
@@ -274,7 +274,7 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
       referrers: 1,
       items: { total: 3, copied: 3 },
       warnings: [
-        expect.stringMatching(/disabled in the values of chart charts\/demo are not moved: .*team\/extra:1/),
+        expect.stringMatching(/components that the values of chart charts\/demo disable are not moved: .*team\/extra:1/),
       ],
     });
     const puts = destination.requests.filter(

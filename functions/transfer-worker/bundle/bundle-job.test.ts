@@ -102,7 +102,7 @@ describe('a bundle of an Order', () => {
       'a byte that is another one',
       'permanent',
       () => change(sides.into('first.tar.002')),
-      /damaged or changed|not a tar|record says/,
+      /damaged or was changed|not a tar|record says/,
     ],
     [
       'a part that is cut',
@@ -260,7 +260,7 @@ describe('a bundle of an Order', () => {
     [{ contents: [] }, 'spec.contents must be a list of 1 to 1000'],
     [{ contents: [{}] }, 'spec.contents[0] must have one of image, chart and path'],
     [{ contents: [{ image: 'a:1', path: 'b' }] }, 'spec.contents[0] must have one of image, chart and path'],
-    [{ contents: [{ image: 'a:1', tag: {} }] }, 'spec.contents[0].tag is not known'],
+    [{ contents: [{ image: 'a:1', tag: {} }] }, 'spec.contents[0].tag is not a field'],
     [{ contents: [{ image: 'a:1' }, { image: 'a:1' }] }, 'spec.contents[1] is the same as spec.contents[0]'],
     [
       { contents: [{ image: 'a:1', withImages: true }] },

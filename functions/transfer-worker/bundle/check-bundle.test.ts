@@ -83,7 +83,7 @@ describe('an export whose record is there', () => {
     await expect(sides.exported({})).rejects.toMatchObject({
       reason: 'config',
       message: expect.stringMatching(
-        new RegExp(`team/app:1.0 as ${old}, and its source has ${digest} by now.*write another spec.name`),
+        new RegExp(`team/app:1.0 as ${old}, but its source has ${digest} now.*choose another spec.name`),
       ),
     });
   });

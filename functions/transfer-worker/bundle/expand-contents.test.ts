@@ -41,7 +41,7 @@ describe('the contents of a bundle', () => {
       items: { unchanged: 2 },
     });
     const other = [{ image: 'team/app', tags: { semver: '^2' } }];
-    await expect(sides.exported({ contents: other })).rejects.toThrow('a bundle never changes');
+    await expect(sides.exported({ contents: other })).rejects.toThrow('a bundle is immutable');
     await sides.carry();
     expect(await sides.imported()).toMatchObject({ items: { total: 2, failed: 0 } });
     expect(tagsAt('kept/app').toSorted()).toEqual(['1.0.0', '1.1.0']);
@@ -151,6 +151,6 @@ describe('the contents of a bundle', () => {
     const ordered = (end: string) => ({ contents: [{ ...chart, values: { text: 'x'.repeat(2000) + end } }] });
     await sides.exported(ordered('a'));
     expect(await sides.exported(ordered('a'))).toMatchObject({ items: { unchanged: 2 } });
-    await expect(sides.exported(ordered('b'))).rejects.toThrow('a bundle never changes');
+    await expect(sides.exported(ordered('b'))).rejects.toThrow('a bundle is immutable');
   });
 });

@@ -164,7 +164,7 @@ describe('a worker with a role of AWS', () => {
 
   it.each([
     [403, 'AccessDenied', 'system:serviceaccount:demo:arc-workflow'],
-    [400, 'InvalidIdentityToken', 'account 123456789012 does not know'],
+    [400, 'InvalidIdentityToken', 'account 123456789012 does not trust the issuer'],
     [400, 'ExpiredTokenException', 'check the clock'],
     [400, 'ValidationError', 'check the configuration of its ServiceAccount'],
   ])('says what to do when the role may not be assumed: %d %s', async (status, code, words) => {

@@ -95,7 +95,7 @@ describe('the token service', () => {
   );
 
   it.each([
-    ['http://auth.io/token', 'the token service http'],
+    ['http://auth.io/token', 'the token service uses http'],
     ['ftp://auth.io', 'ftp:'],
     ['nonsense', 'not a URL'],
   ])('at %s receives no credentials of an https registry', async (realm, why) => {

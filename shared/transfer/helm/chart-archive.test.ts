@@ -56,7 +56,7 @@ describe('the archive of a chart', () => {
   });
 
   it('is refused with an absolute path, and without a folder', async () => {
-    expect((await refusal({}, '/demo')).message).toMatch(/leads out/);
+    expect((await refusal({}, '/demo')).message).toMatch(/leaves its folder/);
     expect((await refusal({}, '')).message).toMatch(/not in a folder of the chart's name/);
   });
 

@@ -245,7 +245,7 @@ describe('an OCI layout', () => {
     await mkdir(folder);
     await writeFile(path.join(folder, 'index.json'), '{"schemaVersion":2,"manifests":[]}');
     const write = () => copy(from(source, 'team/app:1.0'), layoutSink({ folder }));
-    await expect(write()).rejects.toThrow('name another folder');
+    await expect(write()).rejects.toThrow('use another folder');
     await writeFile(path.join(folder, 'oci-layout'), '{"imageLayoutVersion":"2.0.0"}');
     await expect(write()).rejects.toThrow('imageLayoutVersion 1.x');
   });

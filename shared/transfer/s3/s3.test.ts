@@ -272,7 +272,7 @@ describe('a file from S3', () => {
       headers: object?.headers ?? {},
     });
     const failure = await transferFailure(copy(fromS3(source, 'from'), destination));
-    expect(failure).toMatchObject({ reason: 'permanent', message: expect.stringContaining('is expected') });
+    expect(failure).toMatchObject({ reason: 'permanent', message: expect.stringContaining('instead of the expected') });
     expect(stored(destination)?.bytes).toEqual(small);
   });
 
