@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => sides.close());
 
 describe('a bundle of an Order', () => {
-  it('carries images and a chart to the other side, with what refers to them, and a receipt back', async () => {
+  it('carries images and a chart with their referrers to the other side, and a receipt back', async () => {
     const app = await seedImage(sides.source, 'team/app', '1.0', light);
     await seedChart(sides.source, 'charts/web', await packChart({ 'Chart.yaml': chartYaml('web', '1.2.3') }));
     const chart = sides.source.contents.get('charts/web')?.tags.get('1.2.3');
@@ -60,7 +60,7 @@ describe('a bundle of an Order', () => {
     });
   });
 
-  it('is made once, imported once, and never changes', async () => {
+  it('is made once, imported once, and immutable', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     const made = await sides.exported({});
     await sides.carry();
@@ -84,7 +84,7 @@ describe('a bundle of an Order', () => {
     );
   });
 
-  it('tells the rules that it has passed, and is not written where they deny it', async () => {
+  it('records the policy that it passed, and is not written if the policy denies', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     const policy = (maxBytes: number) => JSON.stringify({ maxBytes });
     await expect(sides.exported({}, { policy: policy(10) })).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe('a bundle of an Order', () => {
     expect(await sides.imported()).toMatchObject({ items: { copied: 1 } });
   });
 
-  it('of which somebody still copies the first part is waited for', async () => {
+  it('whose first part is still being copied is waited for', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});
     await mkdir(sides.into(), { recursive: true });
@@ -146,7 +146,7 @@ describe('a bundle of an Order', () => {
     expect(await sides.imported()).toMatchObject({ items: { copied: 1 } });
   });
 
-  it('says of a tag that it was written, where only the tag was missing', async () => {
+  it('reports a tag as written if only the tag was missing', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});
     await sides.carry();
@@ -158,7 +158,7 @@ describe('a bundle of an Order', () => {
     });
   });
 
-  it('is refused where the rules are others by now, or cannot be read', async () => {
+  it('is refused if the policy has changed, or cannot be read', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     const policy = JSON.stringify({ maxBytes: 10 ** 9 });
     await sides.exported({}, { policy });
@@ -175,7 +175,7 @@ describe('a bundle of an Order', () => {
       expect(await sides.exported({}, { policy: same })).toMatchObject({ items: { unchanged: 1 } });
   });
 
-  it('of another key, an old one under a new name, and one with another digest are refused', async () => {
+  it('with another key, an old one under a new name, or another digest is refused', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});
     await sides.carry();
@@ -198,7 +198,7 @@ describe('a bundle of an Order', () => {
     });
   });
 
-  it('goes on after an export that was stopped, and is whole after one that was killed between its files', async () => {
+  it('resumes after an aborted export, and is complete after one that was killed between its files', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await seedImage(sides.source, 'team/web', '1.0', light);
     sides.source.faults.add({
@@ -227,7 +227,7 @@ describe('a bundle of an Order', () => {
     expect(await sides.imported()).toMatchObject({ items: { copied: 2 } });
   });
 
-  it('fails with what failed, imports the rest, and its receipt says so', async () => {
+  it('fails with the failed artifact, imports the rest, and its receipt says so', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await seedImage(sides.source, 'team/web', '1.0', light);
     await sides.exported({ contents: [image, { image: 'team/web:1.0' }] });
@@ -277,7 +277,7 @@ describe('a bundle of an Order', () => {
   });
 });
 
-describe('a bundle since another one', () => {
+describe('an incremental bundle', () => {
   const both = { sign: maker.sign, trust: taker.trust };
   const second = { name: 'second', contents: [{ image: 'team/app:2.0' }], since: 'first' };
 
@@ -287,7 +287,7 @@ describe('a bundle since another one', () => {
     found?.tags.set('2.0', digest);
   });
 
-  it('has a receipt that its signature fits after imports at the same time, and each of them left one', async () => {
+  it('has a receipt with a valid signature after concurrent imports, each of which wrote one', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});
     await sides.carry();
@@ -315,7 +315,7 @@ describe('a bundle since another one', () => {
     expect((await readdir(sides.into())).filter((name) => name.includes('partial'))).toEqual([]);
   });
 
-  it('is not made since one that did not arrive at every destination that the receipt tells of', async () => {
+  it('cannot build on one that was not imported to every destination in the receipt', async () => {
     await sides.exported({});
     await sides.carry();
     sides.inside.faults.add({ path: /blobs\/uploads/, fault: { kind: 'status', status: 403 } });
@@ -342,7 +342,7 @@ describe('a bundle since another one', () => {
     expect(await sides.exported(second, { keys: both })).toMatchObject({ items: { copied: 1 } });
   });
 
-  it('leaves out what a receipt says has arrived', async () => {
+  it('omits what a receipt confirms as imported', async () => {
     await sides.exported({});
     await sides.carry();
     const refusals = [
@@ -368,7 +368,7 @@ describe('a bundle since another one', () => {
     expect(sides.inside.contents.get('mirror/team/app')?.tags.has('2.0')).toBe(true);
   });
 
-  it('is not made by a receipt that says that something did not arrive, nor without the record', async () => {
+  it('is not made with a receipt of an incomplete import, nor without the record', async () => {
     await sides.exported({});
     await sides.carry();
     sides.inside.faults.add({ path: /blobs\/uploads/, fault: { kind: 'status', status: 403 } });
@@ -382,7 +382,7 @@ describe('a bundle since another one', () => {
     await expect(sides.exported(second)).rejects.toThrow('There is no record of the bundle "first"');
   });
 
-  it('is refused, and says what to import first, where the first one has not been', async () => {
+  it('is refused if the earlier bundle was not imported, which the message names', async () => {
     await sides.exported({});
     await sides.exported(second);
     await sides.carry();

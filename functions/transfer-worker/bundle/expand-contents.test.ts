@@ -21,7 +21,7 @@ describe('the contents of a bundle', () => {
     ...(sides.inside.contents.get(`mirror/${repository}`)?.tags.keys() ?? []),
   ];
 
-  it('can be the tags that are selected, each an artifact of its own', async () => {
+  it('can be selected tags, each an artifact of its own', async () => {
     for (const tag of ['1.0.0', '1.1.0', '2.0.0'])
       await seedImage(sides.source, 'team/app', tag, { ...light, signature: false });
     const contents = [{ image: 'team/app', tags: { semver: '^1' }, override: 'kept/app' }];
@@ -55,7 +55,7 @@ describe('the contents of a bundle', () => {
     );
   });
 
-  it('have a name for one thing: other platforms of it are refused', async () => {
+  it('have one artifact per name: other platforms of it are refused', async () => {
     const platforms = ['linux/amd64', 'linux/arm64'];
     await seedImage(sides.source, 'team/app', '1.0', { ...light, platforms, signature: false });
     const tags = { image: 'team/app', tags: { names: ['1.0'] } };
@@ -69,7 +69,7 @@ describe('the contents of a bundle', () => {
     });
   });
 
-  it('can be charts with every image that they name, what both need once', async () => {
+  it('can be charts with their images, where shared images occur once', async () => {
     const values = `image: ${sides.source.host}/team/app:1.0\n`;
     for (const name of ['web', 'shop']) {
       const files = { 'Chart.yaml': chartYaml(name, '1.2.3'), 'values.yaml': values };
@@ -143,7 +143,7 @@ describe('the contents of a bundle', () => {
     }
   });
 
-  it('are told apart by all that was ordered, however long it is', async () => {
+  it('are distinguished by the whole entry, however long it is', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     const files = { 'Chart.yaml': chartYaml('web', '1.2.3') };
     await seedChart(sides.source, 'charts/web', await packChart(files, { folder: 'web' }));

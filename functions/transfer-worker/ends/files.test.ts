@@ -52,7 +52,7 @@ describe('a job that moves a file', () => {
     ['oci', 'http', 'team/app:1'],
     ['http', 'oci', 'a/b'],
   ])('from %s to %s needs an override', async (source, destination, path) => {
-    await expect(open(job({ path }, source, destination))).rejects.toThrow('spec.override must say');
+    await expect(open(job({ path }, source, destination))).rejects.toThrow('spec.override must be the name');
   });
 
   it.each([

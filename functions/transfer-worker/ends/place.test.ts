@@ -80,7 +80,7 @@ describe('the place that the plan compares is the one that is written to', () =>
     const given = job(['http', 'https://from.example.com'], to, spec);
     const { destination } = await openFileEnds(given, context());
     const { server, path } = planned(given) ?? {};
-    const { url } = 'written' in destination ? destination.readBack : {};
+    const { url } = 'readBack' in destination ? destination.readBack : {};
     expect(decodeURIComponent(url ?? '')).toBe(`${server}/${path}`);
   });
 

@@ -60,7 +60,7 @@ describe('the token service', () => {
     expect(String(sent[0]?.body?.())).toContain('grant_type=refresh_token&refresh_token=refresh+me');
   });
 
-  it('at another host receives credentials only if the Endpoint names it, and anonymous requests always', async () => {
+  it('at another host receives credentials only if the Endpoint lists it, and anonymous requests always', async () => {
     const unnamed = service(basic, '{"token":"t"}', 'https://r.io', []);
     await expect(unnamed.tokens.fetch(request, signal)).rejects.toMatchObject({
       reason: 'config',
@@ -72,7 +72,7 @@ describe('the token service', () => {
   });
 
   it.each(['https://auth.io/token', 'https://x.r.io/token', 'https://r.io:8443/token'])(
-    'at %s, another server than the registry, receives no identity of a pod',
+    'at %s, another server than the registry, does not receive the pod identity',
     async (realm) => {
       let lent = 0;
       const fetch = async () => {
@@ -104,7 +104,7 @@ describe('the token service', () => {
     expect(sent).toEqual([]);
   });
 
-  it.each(['', '{}', '{"token":""}', 'null'])('that answers %j returns no token', async (answer) => {
+  it.each(['', '{}', '{"token":""}', 'null'])('that responds %j returns no token', async (answer) => {
     await expect(service(basic, answer).tokens.fetch(request, signal)).rejects.toThrow(
       'did not return a token',
     );

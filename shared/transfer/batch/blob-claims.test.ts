@@ -26,8 +26,8 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, later])) === pending;
 }
 
-describe('copies that run at the same time', () => {
-  it('send a blob to one place once: the second waits for the first, and finds it', async () => {
+describe('concurrent copies', () => {
+  it('send a blob to one repository once: the second waits for the first, and finds it', async () => {
     const claims = createBlobClaims();
     const kept = new Set<string>();
     const [first, second] = [claims.claimFor(place('a', kept)), claims.claimFor(place('a', kept))];
@@ -38,7 +38,7 @@ describe('copies that run at the same time', () => {
     expect(await asked).toBe(true);
   });
 
-  it('do not wait for themselves, nor for another place', async () => {
+  it('do not wait for themselves, nor for another repository', async () => {
     const claims = createBlobClaims();
     const [first, second] = [claims.claimFor(place('a', new Set())), claims.claimFor(place('b', new Set()))];
     expect(await first.sink.hasBlob(blob, signal)).toBe(false);
@@ -46,7 +46,7 @@ describe('copies that run at the same time', () => {
     expect(await second.sink.hasBlob(blob, signal)).toBe(false);
   });
 
-  it('go on when the first has failed, and end when they are stopped', async () => {
+  it('continue after the first has failed, and end when aborted', async () => {
     const claims = createBlobClaims();
     const [first, second, third] = [1, 2, 3].map(() => claims.claimFor(place('a', new Set())));
     await first?.sink.hasBlob(blob, signal);

@@ -95,7 +95,7 @@ async function tamper(name: string, needle: string | Buffer): Promise<void> {
 }
 
 describe('a bundle', () => {
-  it('carries images with platforms and signatures, and what is asked, resolved and inside stands in it', async () => {
+  it('carries images with platforms and signatures, and records references, digests and contents', async () => {
     const app = await seedImage(source, 'team/app', '1.0');
     const other = await seedImage(source, 'team/other', '2.0');
     const made = await bundle(['team/app:1.0', `team/other@${other.digest}`]);
@@ -128,7 +128,7 @@ describe('a bundle', () => {
     expect((await readdir(folder)).sort()).toEqual(['out.arc-bundle.json', 'out.tar', 'work']);
   });
 
-  it('has the same bytes when it is made again, and replaces nothing', async () => {
+  it('is reproducible, and replaces nothing', async () => {
     await seedImage(source, 'team/app', '1.0');
     await bundle(['team/app:1.0']);
     const first = await readFile(file);
@@ -146,7 +146,7 @@ describe('a bundle', () => {
   it.each([
     ['Ed25519', ed25519],
     ['ECDSA', ecdsa],
-  ])('is signed with %s, and read with the right key only', async (_, { privateKey, publicKey }) => {
+  ])('is signed with %s, and read only with the right key', async (_, { privateKey, publicKey }) => {
     await seedImage(source, 'team/app', '1.0', { signature: false });
     await bundle(['team/app:1.0'], { signKey: privateKey });
     expect(await read(file, publicKey)).toMatchObject({ signature: 'verified' });
@@ -157,7 +157,7 @@ describe('a bundle', () => {
     await expect(read(file, publicKey)).rejects.toThrow('was not made with this key');
   });
 
-  it('without a signature is refused where a key is given', async () => {
+  it('without a signature is refused if a key is given', async () => {
     await seedImage(source, 'team/app', '1.0', { signature: false });
     await bundle(['team/app:1.0']);
     expect(await read(file)).toMatchObject({ signature: 'none' });
@@ -187,7 +187,7 @@ describe('a bundle', () => {
     expect(inside.count('GET') + inside.count('HEAD') + writes()).toBe(0);
   });
 
-  it('goes on after an import that was cut short', async () => {
+  it('resumes an interrupted import', async () => {
     await seedImage(source, 'team/app', '1.0');
     await bundle(['team/app:1.0']);
     const stop = new AbortController();
@@ -202,7 +202,7 @@ describe('a bundle', () => {
     expect(items[0]?.blobs?.existed).toBeGreaterThan(0);
   });
 
-  it('imports what it can, and says of each artifact how it ended', async () => {
+  it('imports what it can, and reports the outcome of each artifact', async () => {
     for (const name of ['a', 'b']) await seedImage(source, name, '1', { signature: false });
     await bundle(['a:1', 'b:1']);
     const broken: BundleDestination = {
@@ -223,7 +223,7 @@ describe('a bundle', () => {
 });
 
 describe('an interrupted export', () => {
-  it('goes on with what it has, and keeps nothing of other names', async () => {
+  it('resumes with its collected blobs, and drops other names', async () => {
     await seedImage(source, 'team/app', '1.0');
     await expect(bundle(['team/app:1.0', 'team/missing:1'])).rejects.toThrow('does not exist');
     const before = source.requests.length;
@@ -234,10 +234,10 @@ describe('an interrupted export', () => {
   });
 });
 
-describe('an export or import that is stopped', () => {
+describe('an export or import that is aborted', () => {
   const stopped = { reason: 'retryable', message: expect.stringContaining('it can safely run again') };
 
-  it('says so, and leaves no file under the name of the bundle', async () => {
+  it('reports it, and leaves no file under the name of the bundle', async () => {
     await seedImage(source, 'team/app', '1.0');
     const stop = new AbortController();
     let copied = false;
@@ -263,7 +263,7 @@ describe('a bundle in parts', () => {
     return files.length;
   }
 
-  it('is the one file, cut', async () => {
+  it('is the single file, split', async () => {
     const count = await inParts();
     for (const name of [part(1), part(2), file, `${file}.*`])
       expect((await read(name)).record.items).toHaveLength(2);
@@ -274,7 +274,7 @@ describe('a bundle in parts', () => {
     expect(inside.contents.get('mirror/team/app')?.tags.has('1.0')).toBe(true);
   });
 
-  it('says which part is missing, cut or changed', async () => {
+  it('names the part that is missing, truncated or changed', async () => {
     const count = await inParts();
     const last = await readFile(part(count));
     await rm(part(count));
@@ -292,7 +292,7 @@ describe('a bundle in parts', () => {
   });
 });
 
-describe('a bundle since another one', () => {
+describe('an incremental bundle', () => {
   const second = () => path.join(folder, 'second.tar');
 
   async function twice(next: string): Promise<BundleRecord> {
@@ -304,7 +304,7 @@ describe('a bundle since another one', () => {
     return record;
   }
 
-  it('leaves out what that one brought, and does not fetch it', async () => {
+  it('omits the blobs of the earlier bundle, and does not fetch them', async () => {
     const { digest } = await seedImage(source, 'team/app', '1.0');
     const { requires, blobs } = await twice('team/app:1.0');
     const fetched = source.requests.map(({ path: each }) => each).filter((each) => each.includes('/blobs/'));
@@ -320,7 +320,7 @@ describe('a bundle since another one', () => {
     expect(inside.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
   });
 
-  it('finds a blob that came under another name', async () => {
+  it('finds a blob that was imported under another name', async () => {
     await seedImage(source, 'team/app', '1.0');
     const before = source.contents.get('team/app');
     if (before) source.contents.set('team/copy', before);
@@ -332,7 +332,7 @@ describe('a bundle since another one', () => {
   });
 
   it.each(['team/app:1.0', 'team/copy:1.0'])(
-    'is judged by a policy that reads what that one brought: %s',
+    'is evaluated by a policy that reads blobs of the earlier bundle: %s',
     async (next) => {
       await seedImage(source, 'team/app', '1.0');
       const before = source.contents.get('team/app');
@@ -348,7 +348,7 @@ describe('a bundle since another one', () => {
     },
   );
 
-  it('may follow on one that followed another', async () => {
+  it('may build on another incremental bundle', async () => {
     await seedImage(source, 'team/app', '1.0');
     const first = await twice('team/app:1.0');
     const since = await readFile(path.join(folder, 'second.arc-bundle.json'));
@@ -356,7 +356,7 @@ describe('a bundle since another one', () => {
     expect(record.requires?.blobs.length).toBe(first.requires?.blobs.length);
   });
 
-  it('is not made since a file that is no record', async () => {
+  it('cannot build on a file that is no record', async () => {
     await expect(bundle(['team/app:1.0'], { since: Buffer.from('{}') })).rejects.toThrow(
       'The record of the earlier bundle is not a record of a bundle that this version reads: kind',
     );

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it('is the size of the tar that is written, whatever the lengths of names and files', async () => {
+it('equals the size of the written tar, whatever the lengths of names and files', async () => {
   const hex = (length: number) => fc.constant('a'.repeat(length));
   const name = fc.oneof(
     fc.constantFrom('index.json', 'arc-bundle.json'),

@@ -33,7 +33,7 @@ describe('a manifest', () => {
     });
   });
 
-  it('has its own artifact type in lists, else the type of its config', () => {
+  it('is listed with its own artifact type, else the type of its config', () => {
     expect(parse({ schemaVersion: 2, config: blob, artifactType: 'a/b' }).descriptor.artifactType).toBe(
       'a/b',
     );

@@ -52,7 +52,7 @@ describe('the plan of a copy', () => {
     expect((await plan()).blobs).toEqual([layer]);
   });
 
-  it('fails when a manifest that an index lists does not exist', async () => {
+  it('fails if a manifest that an index lists does not exist', async () => {
     address(ociIndex, { manifests: [{ mediaType: image, digest: blob.digest, size: 1 }] });
     await expect(plan()).rejects.toThrow('lists manifest');
   });

@@ -92,7 +92,7 @@ describe.each([
 ])('a %s blob', (_, size) => {
   const content = Buffer.alloc(size, 'abc');
 
-  it('never arrives as a whole if its content is wrong', async () => {
+  it('is never stored if its content is wrong', async () => {
     const { sink, received } = sinkOf();
     const wrong = Buffer.from(content);
     wrong[5] = 0;
@@ -101,7 +101,7 @@ describe.each([
     expect(received.every((bytes) => bytes.length < size)).toBe(true);
   });
 
-  it('arrives whatever is cut, and is resumed where its download ended', async () => {
+  it('arrives despite interruptions, and its download is resumed', async () => {
     const cut = fc.integer({ min: 1, max: size - 1 });
     await fc.assert(
       fc.asyncProperty(fc.array(cut, { maxLength: 2 }), fc.array(cut, { maxLength: 2 }), async (down, up) => {
@@ -120,7 +120,7 @@ describe.each([
   });
 });
 
-it('a large blob is downloaded twice at most, however often its upload fails', async () => {
+it('a large blob is downloaded at most twice, however often its upload fails', async () => {
   const content = Buffer.alloc(2 * mebibyte, 'abc');
   const { source, offsets } = sourceOf(content);
   const { sink, received } = sinkOf([10, 10, 10]);
@@ -129,7 +129,7 @@ it('a large blob is downloaded twice at most, however often its upload fails', a
   expect(offsets).toEqual([0, 0]);
 });
 
-it('an empty blob arrives', async () => {
+it('an empty blob is copied', async () => {
   const { sink, received } = sinkOf();
   await copy(Buffer.alloc(0), sourceOf(Buffer.alloc(0)).source, sink).done;
   expect(received).toEqual([Buffer.alloc(0)]);

@@ -56,7 +56,7 @@ const writes = () => destination.count('PUT') + destination.count('POST');
 describe.each(['sig', 'att'] as const)('an attachment under .%s that the destination has as well', (kind) => {
   const place = kind as 'sig';
 
-  it('keeps its layers, and gets those of the source: no signature is lost, whoever made it where', async () => {
+  it('keeps its layers and gains those of the source: no signature of either side is lost', async () => {
     const [made, added, later] = keys.map((key) => signatureBy(key));
     if (!made || !added || !later) throw new Error('three signatures are needed');
     await attach(source, 'team/app', image, place, [made]);
@@ -71,7 +71,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(new Set(under(kind).layers.map(({ digest }) => digest)).size).toBe(1);
   });
 
-  it('keeps its layers where those of the source repeat, or are of another type', async () => {
+  it('keeps its layers if those of the source repeat, or have another type', async () => {
     const [made, added, later] = keys.map((key) => signatureBy(key));
     if (!made || !added || !later) throw new Error('three signatures are needed');
     await copy();
@@ -84,7 +84,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(layersOf(kind)).toEqual(expected(made, added, later, made));
   });
 
-  it('is written once: a repeat writes nothing, and verify finds nothing missing', async () => {
+  it('is written once: a repeated copy writes nothing, and verify finds nothing missing', async () => {
     await attach(source, 'team/app', image, place, [signatureBy(keys[0])]);
     await attach(destination, 'mirror/app', image, place, [signatureBy(keys[1], ' of the destination')]);
     await copy();
@@ -99,7 +99,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(compared.missing).toEqual({ bytes: 0, blobs: 0, manifests: 0 });
   });
 
-  it('has a config that names its layers, as cosign writes it', async () => {
+  it('has a config that lists its layers, as written by cosign', async () => {
     await attach(source, 'team/app', image, place, [signatureBy(keys[0])]);
     await attach(destination, 'mirror/app', image, place, [signatureBy(keys[1], ' of the destination')]);
     await copy();
@@ -111,7 +111,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     });
   });
 
-  it('becomes that of the source where that has all of it', async () => {
+  it('is replaced by that of the source if that includes all of it', async () => {
     const [one, two] = [signatureBy(keys[0]), signatureBy(keys[1])];
     await attach(destination, 'mirror/app', image, place, [one]);
     await attach(source, 'team/app', image, place, [one, two]);
@@ -120,7 +120,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(under(kind).digest).toBe(source.contents.get('team/app')?.tags.get(tag));
   });
 
-  it('is merged again if another client writes the tag at the same time', async () => {
+  it('is merged again if another client writes the tag concurrently', async () => {
     const [made, here, meanwhile] = keys.map((key) => signatureBy(key));
     if (!made || !here || !meanwhile) throw new Error('three signatures are needed');
     await attach(source, 'team/app', image, place, [made]);
@@ -135,7 +135,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(layersOf(kind)).toEqual(expected(here, meanwhile, made));
   });
 
-  it('stays where it is no list of layers, with a warning', async () => {
+  it('is left unchanged if it has no layers, with a warning', async () => {
     await attach(source, 'team/app', image, place, [signatureBy(keys[0])]);
     await copy();
     const tag = `${digestTag(image)}.${kind}`;
@@ -166,8 +166,8 @@ function copyImageInto(afterPut: (reference: string) => Promise<void>) {
   });
 }
 
-describe('an SBOM that the destination has as well', () => {
-  it('stays, with a warning that names that of the source: cosign keeps one of an image', async () => {
+describe('a different SBOM at the destination', () => {
+  it('is left unchanged, with a warning that names that of the source: cosign supports one per image', async () => {
     await attach(source, 'team/app', image, 'sbom', [report('of the source')]);
     await attach(destination, 'mirror/app', image, 'sbom', [report('of the destination')]);
     const before = under('sbom').digest;
@@ -185,7 +185,7 @@ describe('an SBOM that the destination has as well', () => {
   });
 });
 
-describe('an artifact whose own tag belongs to what is attached to an image', () => {
+describe('an artifact whose own tag is that of an attachment', () => {
   const list = (...entries: { digest: string; platform?: object }[]) => {
     const bytes = Buffer.from(
       JSON.stringify({
@@ -227,7 +227,7 @@ describe('an artifact whose own tag belongs to what is attached to an image', ()
     expect(compared.tag?.digest).toBe(compared.digest);
   });
 
-  it('fails where another SBOM is, or an image is to take the place of signatures', async () => {
+  it('fails if another SBOM exists, or an image would replace signatures', async () => {
     await attach(source, 'team/app', image, 'sbom', [report('of the source')]);
     await attach(destination, 'mirror/app', image, 'sbom', [report('of the destination')]);
     await attach(destination, 'mirror/app', image, 'sig', [signatureBy(keys[0])]);
@@ -242,7 +242,7 @@ describe('an artifact whose own tag belongs to what is attached to an image', ()
     expect([under('sbom').digest, under('sig').digest]).toEqual(before);
   });
 
-  it('adds its entries to a list of referrers, which an image does not replace', async () => {
+  it('adds its entries to a list of referrers, which an image cannot replace', async () => {
     const tag = digestTag(image);
     await seedImage(destination, 'mirror/app', 'other');
     const [here, made] = [destination, source].map(

@@ -57,7 +57,7 @@ function interleaved(tag: string): { early: Wrap; late: Wrap } {
   return { early: wrap(0), late: wrap(1) };
 }
 
-describe('two copies that write one tag of the destination at once', () => {
+describe('two copies that write one tag of the destination concurrently', () => {
   it.each([
     ['signatures under the tag of cosign', 'sig', true],
     ['lists of referrers of a registry without the API', 'referrer', false],

@@ -18,7 +18,7 @@ describe('accountOf', () => {
     expect(accountOf({ accessKeyID: 'jo', secretAccessKey: 'x' })).toBe('user jo');
   });
 
-  it('tells users, tokens, client certificates, an identity of a cloud and nobody apart', () => {
+  it('distinguishes users, tokens, client certificates, a cloud identity and anonymous access', () => {
     const cloud = {
       kind: 'cloud' as const,
       owner: () => 'pod',

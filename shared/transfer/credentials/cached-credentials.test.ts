@@ -18,8 +18,8 @@ function lender(minutes: number) {
   return { state, fetch };
 }
 
-describe('what is lent', () => {
-  it('is fetched once for all, and again before it expires', async () => {
+describe('cached credentials', () => {
+  it('are fetched once for all callers, and again before they expire', async () => {
     const { state, fetch } = lender(60);
     expect(await Promise.all([fetch(signal), fetch(signal)])).toEqual([1, 1]);
     state.now = 54 * minute;
@@ -30,7 +30,7 @@ describe('what is lent', () => {
     expect(await fetch(signal)).toBe(2);
   });
 
-  it('for minutes only is not fetched for each request', async () => {
+  it('with a short lifetime are not fetched for each request', async () => {
     const { state, fetch } = lender(1);
     await fetch(signal);
     expect(await fetch(signal)).toBe(1);
@@ -38,7 +38,7 @@ describe('what is lent', () => {
     expect(await fetch(signal)).toBe(2);
   });
 
-  it('is asked for again after a failure', async () => {
+  it('are fetched again after a failure', async () => {
     const { state, fetch } = lender(60);
     state.fails = true;
     await expect(fetch(signal)).rejects.toThrow('down');
@@ -46,7 +46,7 @@ describe('what is lent', () => {
     expect(await fetch(signal)).toBe(2);
   });
 
-  it('still comes to the others when the first of those who wait for it stops waiting', async () => {
+  it('still reach the other waiters when the first one is aborted', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const fetch = cachedCredentials(async (shared) => {
       await promise;
@@ -67,7 +67,7 @@ describe('what is lent', () => {
 describe('a fetch that hangs', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('ends by its own deadline, and the next one begins anew', async () => {
+  it('ends by its own deadline, and the next one starts anew', async () => {
     vi.useFakeTimers();
     let asked = 0;
     const fetch = cachedCredentials(async (shared) => {

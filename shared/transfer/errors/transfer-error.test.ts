@@ -35,7 +35,7 @@ describe('transfer errors', () => {
     });
   });
 
-  it('are retryable where the machine was short of something, whatever they seemed to say, and else as they were', () => {
+  it('are retryable if the machine lacked a resource, and otherwise unchanged', () => {
     const cause = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
     for (const reason of ['config', 'permanent', 'denied-by-policy'] as const)
       expect(explainShortage(new TransferError(reason, 'Cannot read it.', { cause }))).toMatchObject({

@@ -14,7 +14,7 @@ const refusal = async (files: Record<string, ChartFile>, folder?: string) =>
   );
 
 describe('the archive of a chart', () => {
-  it('gives the files that say what the chart is, and the time of the latest file', async () => {
+  it('yields the files that describe the chart, and the time of the latest file', async () => {
     const tgz = await packChart({
       'Chart.yaml': yaml,
       'values.yaml': 'a: 1\n',
@@ -80,7 +80,7 @@ describe('the archive of a chart', () => {
     expect((await refusal(Object.fromEntries(large))).message).toMatch(/more than 24 MiB/);
   });
 
-  it('is refused if it is no archive, is cut off, or holds no chart', async () => {
+  it('is refused if it is no archive, is truncated, or contains no chart', async () => {
     const tgz = await packChart({ 'Chart.yaml': yaml });
     for (const bad of [
       Buffer.from('<html>'),

@@ -109,7 +109,7 @@ describe('a chart as an image', () => {
     expect((await transferFailure(imageOf(yaml))).message).toMatch(message);
   });
 
-  it('is read where its keys are written twice or in another case, as Go reads it', async () => {
+  it('is read like Go if keys are repeated or have another case', async () => {
     const { config } = await imageOf(
       'Name: other\nname: demo\nVERSION: 1.0.0\ntype: library\ntype: application\n',
     );

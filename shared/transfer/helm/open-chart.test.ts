@@ -94,7 +94,7 @@ const tagsOf = (to: Registry) => [...(to.contents.get('charts/demo')?.tags ?? []
 const plain = { tls: { plainHTTP: true } };
 
 describe('a chart of a repository with an index', () => {
-  it('is known to a policy by the host and path of its repository, and by the time of its files', async () => {
+  it('is identified to a policy by host and path of its repository, and the time of its files', async () => {
     const from = await web();
     const to = await registry();
     await publish(from, [{ version: '1.0.0' }]);
@@ -110,7 +110,7 @@ describe('a chart of a repository with an index', () => {
     );
   });
 
-  it('becomes the image that Helm would push, its archive unchanged', async () => {
+  it('becomes the image that Helm would push, with an unchanged archive', async () => {
     const [from, to] = [await web(), await registry()];
     const [, tgz] = await publish(from, [
       { version: '1.0.0' },
@@ -141,7 +141,7 @@ describe('a chart of a repository with an index', () => {
     expect(tagsOf(to)).toEqual([tag]);
   });
 
-  it('brings its signature along, and takes no page for one', async () => {
+  it('includes its provenance, and does not take a page for one', async () => {
     const [from, to] = [await web(), await registry()];
     await publish(from, [{ version: '1.0.0' }]);
     const without = await copy(from, to);
@@ -157,7 +157,7 @@ describe('a chart of a repository with an index', () => {
     expect(to.contents.get('charts/demo')?.blobs.get(digestOf(prov))?.equals(prov)).toBe(true);
   });
 
-  it('is resumed where a broken connection ended', async () => {
+  it('is resumed after an interrupted connection', async () => {
     const [from, to] = [await web(), await registry()];
     await publish(from, [{ version: '1.0.0' }]);
     let broken = 0;
@@ -167,7 +167,7 @@ describe('a chart of a repository with an index', () => {
     expect(from.requests.map(({ headers }) => headers.range).filter(Boolean)).toEqual(['bytes=100-']);
   });
 
-  it('is asked for with the credentials only where the index is, unless another host is trusted', async () => {
+  it('is requested with credentials only at the server of the index, unless another host is trusted', async () => {
     const [elsewhere, to] = [await web(), await registry()];
     const from = await web({ account: `${account.username}:${account.password}` });
     await publish(elsewhere, [{ version: '1.0.0' }]);
@@ -193,7 +193,7 @@ describe('a chart of a repository with an index', () => {
     });
   });
 
-  it('is asked for with what a docker config holds for its server, which may be nothing', async () => {
+  it('is requested with its server\'s entry of a docker config, if any', async () => {
     const [open, to] = [await web(), await registry()];
     const guarded = await web({ account: `${account.username}:${account.password}` });
     const auths = { [new URL(guarded.url).host]: account, 'quay.io': { username: 'a', password: 'b' } };
@@ -206,7 +206,7 @@ describe('a chart of a repository with an index', () => {
     expect(tagsOf(to)).toEqual(['1.0.0']);
   });
 
-  it('is followed to where its server redirects, without credentials', async () => {
+  it('follows redirects of its server, without credentials', async () => {
     const [from, store, to] = [await web({ account: 'bob:hunter22-secret' }), await web(), await registry()];
     await publish(from, [{ version: '1.0.0' }]);
     await publish(store, [{ version: '1.0.0' }]);
@@ -218,7 +218,7 @@ describe('a chart of a repository with an index', () => {
     expect(tagsOf(to)).toEqual(['1.0.0']);
   });
 
-  it('is not quoted where another server answers for the index', async () => {
+  it('is not quoted if another server responds for the index', async () => {
     const [from, inner, to] = [await web(), await web(), await registry()];
     await publish(from, [{ version: '1.0.0' }]);
     inner.files.set('/admin', stored(Buffer.from('entries: [the-secret-of-the-house: {')));
@@ -334,7 +334,7 @@ describe('a chart of a registry', () => {
     expect(from.contents.get('charts/demo')?.tags.get(tag)).toBe(digest);
   });
 
-  it('tells its images', async () => {
+  it('lists its images', async () => {
     const from = await seeded('1.0.0');
     const found: string[] = [];
     const to = await registry();
@@ -356,7 +356,7 @@ describe('a chart of a registry', () => {
     expect(found).toEqual(['r.io/app:1']);
   });
 
-  it('is refused if it is no chart, or not there', async () => {
+  it('is refused if it is no chart, or does not exist', async () => {
     const [from, to] = [await registry(), await registry()];
     await seedImage(from, 'charts/demo', '1.0.0');
     expect((await transferFailure(copy(from, to, inRegistry(from, '1.0.0')))).message).toMatch(

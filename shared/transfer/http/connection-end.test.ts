@@ -28,7 +28,7 @@ async function failureOf(scheme: 'http' | 'https', then: (socket: Socket) => voi
 
 const secret = 'tls.crt and tls.key in the Secret of Endpoint "src" (spec.secretRef)';
 
-describe('a connection that the other side ends', () => {
+describe('a connection that the peer closes', () => {
   it('in the TLS handshake points at the client certificate', async () => {
     const caught = await failureOf('https', (socket) => socket.end());
     expect(connectionEnd(caught, 'src')).toEqual({
@@ -45,7 +45,7 @@ describe('a connection that the other side ends', () => {
     ['https', 'a reset', (socket: Socket): void => void socket.resetAndDestroy()],
     ['http', 'a reset', (socket: Socket): void => void socket.resetAndDestroy()],
     ['http', 'its end', (socket: Socket): void => void socket.end()],
-  ] as const)('without an answer, %s with %s, points at what lies between', async (scheme, _, then) => {
+  ] as const)('without a response, %s with %s, points at proxies and firewalls', async (scheme, _, then) => {
     const caught = await failureOf(scheme, then);
     const { text, inHandshake } = connectionEnd(caught, 'src') ?? {};
     expect(inHandshake).toBe(false);
@@ -59,7 +59,7 @@ describe('a connection that the other side ends', () => {
     });
   });
 
-  it('in the middle of its answer says so', async () => {
+  it('in the middle of the response is reported as such', async () => {
     const caught = await failureOf('http', (socket) =>
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nsome'),
     );
@@ -68,7 +68,7 @@ describe('a connection that the other side ends', () => {
     );
   });
 
-  it('may be another one the next time, and the message names the registry and the moment', async () => {
+  it('is retryable, and the message names the registry and the activity', async () => {
     const caught = await failureOf('http', (socket) => void socket.destroy());
     const context = {
       endpoint: 'src',
@@ -87,7 +87,7 @@ describe('a connection that the other side ends', () => {
   });
 
   it.each([new Error('aborted'), Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'text'])(
-    'is not meant by %s',
+    'is not %s',
     (caught) => expect(connectionEnd(caught, 'src')).toBeUndefined(),
   );
 });

@@ -69,7 +69,7 @@ it.each([
   ['http, to a slow reader', false, true],
   ['https', true, false],
   ['https, to a slow reader', true, true],
-])('a large body arrives by %s, in a few buffers that are used again', async (_, tls, slow) => {
+])('a large body arrives by %s, in a few reused buffers', async (_, tls, slow) => {
   const { get } = await served(whole, { tls });
   const { digest, memory } = await read(await get(), slow);
   expect(digest).toBe(digestOf(content));
@@ -80,7 +80,7 @@ it.each<[string, boolean, Serve]>([
   ['is small', true, (_, response) => response.end('small')],
   ['has no length', true, (_, response) => response.write(content, () => response.end())],
   ['is kept by who asks', false, whole],
-])('a body that %s is not lent, and its connection is used again', async (_, reusesBuffers, serve) => {
+])('a body that %s is not pooled, and its connection is reused', async (_, reusesBuffers, serve) => {
   const { get, sockets } = await served(serve);
   const { bytes } = await read(await get(reusesBuffers));
   const again: Buffer[] = [];
@@ -90,7 +90,7 @@ it.each<[string, boolean, Serve]>([
   expect(sockets.size).toBe(1);
 });
 
-it('what a broken connection has brought is given, and then its end is reported', async () => {
+it('the bytes of an interrupted connection are yielded before its end is reported', async () => {
   const half = content.subarray(0, content.length / 2);
   const { get } = await served((_, response) => {
     response.setHeader('content-length', content.length).write(half, () => response.socket?.end());
@@ -125,7 +125,7 @@ it.each<[string, (body: ByteStream) => unknown]>([
       for await (const _ of body) break;
     },
   ],
-])('one that is left %s ends its connection', async (_, leave) => {
+])('a body that is abandoned %s closes its connection', async (_, leave) => {
   const { get, sockets } = await served(stalls);
   await leave(await get());
   await expect.poll(() => [...sockets].map(({ destroyed }) => destroyed)).toEqual([true]);

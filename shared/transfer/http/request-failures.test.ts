@@ -30,12 +30,12 @@ describe('the errors of a registry', () => {
     );
   });
 
-  it('cannot change what a terminal shows', () => {
+  it('cannot manipulate a terminal', () => {
     const quoted = registryErrors(body({ code: 'X', message: 'a\u001b[31m\r\nb\u202e' }));
     expect(quoted).toBe(' The registry reports: X: a [31m b .');
   });
 
-  it('are left out when the body has none', () => {
+  it('are omitted if the body has none', () => {
     for (const odd of [
       body(null, 7, {}),
       Buffer.from('{"errors":"x"}'),
@@ -47,7 +47,7 @@ describe('the errors of a registry', () => {
   });
 });
 
-describe('a TLS failure explains what to do about', () => {
+describe('a TLS failure has advice about', () => {
   it('an old version', () => {
     const text = 'write EPROTO 0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version';
     const error = registryNetworkFailure(context, Object.assign(new Error(text), { code: 'EPROTO' }));

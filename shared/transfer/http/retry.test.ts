@@ -36,7 +36,7 @@ describe('retries', () => {
     expect(calls()).toBe(1);
   });
 
-  it('start counting again after progress', async () => {
+  it('restart their count after progress', async () => {
     let calls = 0;
     const operation = async (): Promise<string> => {
       calls += 1;
@@ -46,7 +46,7 @@ describe('retries', () => {
     expect(await withRetries({ policy, signal, progressed: () => calls < 6 }, operation)).toBe('done');
   });
 
-  it('end at once when the server asks to wait longer than a worker waits', async () => {
+  it('end at once if the server\'s Retry-After exceeds the limit', async () => {
     const { calls, operation } = failing(
       () => new TransferError('retryable', 'limit.', { retryAfterMs: 3_600_000 }),
     );

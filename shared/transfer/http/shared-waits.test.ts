@@ -20,7 +20,7 @@ const host = 'https://registry.example.com';
 const worker = (of = host) => sharedWaitsIn(folder, () => now)(of);
 
 describe('workers of one machine', () => {
-  it('know what another one was told by the same server for the same account, until it has passed', () => {
+  it('share the waits of one account at one server until they have passed', () => {
     const limiter = createLimiter({ waits: worker() });
     limiter.slowDown(5_000);
     expect(worker().newWait()).toBe(5_000);
@@ -29,7 +29,7 @@ describe('workers of one machine', () => {
     expect(worker().newWait()).toBe(0);
   });
 
-  it('start no request before the end of that wait, and fewer at a time after it', async () => {
+  it('start no request before the end of a shared wait, and fewer at a time afterwards', async () => {
     worker().record(400);
     const limiter = createLimiter({ waits: sharedWaitsIn(folder)(host) });
     const ended = await limiter.run(AbortSignal.timeout(10_000), async () => Date.now());
@@ -37,7 +37,7 @@ describe('workers of one machine', () => {
     expect(limiter.limit).toBe(4);
   });
 
-  it('look again after a moment, keep the longest wait, and hear of each once', () => {
+  it('poll at an interval, keep the longest wait, and report each once', () => {
     const mine = worker();
     expect(mine.newWait()).toBe(0);
     worker().record(9_000);
@@ -49,12 +49,12 @@ describe('workers of one machine', () => {
     expect(mine.newWait()).toBe(0);
   });
 
-  it('are not told of a wait for which a worker gives up', async () => {
+  it('do not share a wait for which a worker gives up', async () => {
     createLimiter({ waits: worker() }).slowDown(120_000);
     expect(worker().newWait()).toBe(0);
   });
 
-  it('do not believe a time further ahead than a server may ask for, and tell one another of the next wait', async () => {
+  it('ignore a time beyond the longest Retry-After, and share the next wait', async () => {
     worker().record(5_000);
     const [file = ''] = await readdir(folder);
     await utimes(path.join(folder, file), start / 1000 + 3_600, start / 1000 + 3_600);
@@ -63,7 +63,7 @@ describe('workers of one machine', () => {
     expect(worker().newWait()).toBe(2_000);
   });
 
-  it('look again though the clock was set back', () => {
+  it('poll again after the clock was set back', () => {
     const mine = worker();
     expect(mine.newWait()).toBe(0);
     now -= 3_600_000;
@@ -71,14 +71,14 @@ describe('workers of one machine', () => {
     expect(mine.newWait()).toBe(2_000);
   });
 
-  it('go by their own answers where the folder is of no use', async () => {
+  it('rely on their own responses if the folder is unusable', async () => {
     await writeFile(folder, 'a file');
     const limiter = createLimiter({ waits: worker() });
     limiter.slowDown(1);
     expect(await limiter.run(AbortSignal.timeout(10_000), async () => 'goes on')).toBe('goes on');
   });
 
-  it('write to nothing that a link leads to, and do not wait for the reader of a pipe', async () => {
+  it('follow no symbolic link, and do not block on a pipe', async () => {
     worker().record(5_000);
     const file = path.join(folder, (await readdir(folder))[0] ?? '');
     const victim = path.join(path.dirname(folder), 'victim');
@@ -94,7 +94,7 @@ describe('workers of one machine', () => {
     expect(worker().newWait()).toBe(0);
   });
 
-  it('name no server in the folder', async () => {
+  it('do not name servers in the folder', async () => {
     worker('https://secret.example.com/../..').record(1_000);
     expect(await readdir(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
   });

@@ -57,7 +57,7 @@ function manifest(): unknown {
 describe('a file in a registry', () => {
   beforeEach(() => web.files.set('/app.tgz', { bytes: content, mediaType: 'application/gzip' }));
 
-  it('does not take the place of signatures', async () => {
+  it('does not replace signatures', async () => {
     const { digest: image, signature = '' } = await seedImage(registry, 'files/app', '1.0');
     const tag = `${digestTag(image)}.sig`;
     registry.contents.get('files/app')?.tags.set(tag, signature);
@@ -77,7 +77,7 @@ describe('a file in a registry', () => {
     expect(registry.contents.get('files/app')?.tags.get(tag)).toBe(signature);
   });
 
-  it.each([{}, { expected: digest }])('is an artifact as ORAS makes it (%j)', async (options) => {
+  it.each([{}, { expected: digest }])('is an artifact as created by ORAS (%j)', async (options) => {
     const copied = await toRegistry(options);
     expect(copied).toMatchObject({
       digest,
@@ -108,7 +108,7 @@ describe('a file in a registry', () => {
     ['text/html; charset=utf-8', 'text/html'],
     ['no type at all', 'application/octet-stream'],
     [`a/${'b'.repeat(200)}`, 'application/octet-stream'],
-  ])('that its server calls %s has the media type %s', async (told, mediaType) => {
+  ])('that its server serves as %s has the media type %s', async (told, mediaType) => {
     web.files.set('/app.tgz', { bytes: content, mediaType: told });
     await toRegistry();
     expect(manifest()).toMatchObject({ layers: [{ mediaType }] });
@@ -121,7 +121,7 @@ describe('a file in a registry', () => {
     });
   });
 
-  it('is moved again where it verifies and the registry lost its content', async () => {
+  it('is moved again with verify if the registry lost its content', async () => {
     const ordered = { expected: digest };
     await toRegistry(ordered);
     const { blobs } = registry.contents.get('files/app') ?? {};
@@ -133,18 +133,18 @@ describe('a file in a registry', () => {
     }
   });
 
-  it('comes out as it went in', async () => {
+  it('is read back unchanged', async () => {
     await toRegistry();
     expect(await fromRegistry('files/app:1.0')).toMatchObject({ digest });
     expect(web.files.get('/back.tgz')).toEqual({ bytes: content, mediaType: 'application/gzip' });
   });
 
-  it('is not written if it is not the one that was ordered', async () => {
+  it('is not written if its digest is not the expected one', async () => {
     await transferFailure(toRegistry({ expected: digestOf(Buffer.from('x')) }));
     expect(manifest()).toBeUndefined();
   });
 
-  it('that is not there is named', async () => {
+  it('that does not exist is named', async () => {
     const failure = await transferFailure(fromRegistry('files/none:1'));
     expect(failure).toMatchObject({
       reason: 'permanent',
@@ -152,7 +152,7 @@ describe('a file in a registry', () => {
     });
   });
 
-  it('is not an image', async () => {
+  it('cannot be an image', async () => {
     await seedImage(registry, 'team/app', '1.0');
     const failure = await transferFailure(fromRegistry('team/app:1.0'));
     expect(failure).toMatchObject({

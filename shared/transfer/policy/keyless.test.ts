@@ -79,17 +79,17 @@ async function denial(by = policy()): Promise<string> {
 
 const signWith = (where: Where, layer: Attachment) => attach(source, name, digest, where, [layer]);
 
-describe('signatures without a key', () => {
+describe('keyless signatures', () => {
   it.each<[string, () => Promise<void>]>([
     ['a bundle of cosign 3', () => signWith('referrer', trusted.bundleLayer(digest))],
     ['a bundle under the tag', () => signWith('sig', trusted.bundleLayer(digest))],
     ['the annotations of cosign 2', () => signWith('sig', trusted.payloadLayer(digest))],
-  ])('let an image pass, long after the certificate has ended: %s', async (_, prepare) => {
+  ])('allow an image long after the certificate has expired: %s', async (_, prepare) => {
     await prepare();
     expect((await copy(policy())).digest).toBe(digest);
   });
 
-  it('are for an exact identity, or for each of several', async () => {
+  it('match an exact identity, or each of several', async () => {
     const mine = { identity: 'builder@example.com', issuer: 'https://accounts.example.com' };
     await signWith('referrer', trusted.bundleLayer(digest, mine));
     expect(await denial(policy({ ...mine, identity: 'uilder@example.com' }))).toContain(
@@ -102,7 +102,7 @@ describe('signatures without a key', () => {
     expect((await copy(both)).digest).toBe(digest);
   });
 
-  it('count beside keys', async () => {
+  it('count in addition to keys', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const key = publicKey.export({ type: 'spki', format: 'pem' }).toString();
     await signWith('referrer', trusted.bundleLayer(digest));
@@ -140,7 +140,7 @@ describe('signatures without a key', () => {
     expect(await denial()).toMatch(found);
   });
 
-  it('deny what another authority has certified', async () => {
+  it('deny a certificate of another CA', async () => {
     await signWith('referrer', other.bundleLayer(digest, { recordedBy: trusted, log: trusted }));
     expect(await denial()).toContain('Failed to verify certificate chain');
   });
@@ -152,7 +152,7 @@ describe('signatures without a key', () => {
       'an attestation',
       () => trusted.bundleLayer(digest, { predicateType: 'https://slsa.dev/provenance/v1' }),
     ],
-  ])('deny what says something else: %s', async (_, layer) => {
+  ])('deny a signature with another claim: %s', async (_, layer) => {
     await signWith('sig', layer());
     expect(await denial()).toContain('1 by an accepted signer, but for something else');
   });
@@ -212,7 +212,7 @@ describe('signatures without a key', () => {
     expect(verdict).toEqual({ refused: expect.any(String) });
   });
 
-  it('are refused with more proofs than are looked at', () => {
+  it('are refused with too many proofs', () => {
     const bundle = changed(trusted.bundle(digest).toString(), ({ verificationMaterial: { tlogEntries } }) =>
       tlogEntries.push(...Array(10).fill(tlogEntries[0])),
     );
@@ -236,7 +236,7 @@ describe('signatures without a key', () => {
     expect(judge(given)).toEqual({ refused: expect.any(String) });
   });
 
-  it('are not looked at in a bundle that is too large', async () => {
+  it('are ignored in a bundle that is too large', async () => {
     const content = Buffer.concat([trusted.bundle(digest), Buffer.alloc(256 * 1024, ' ')]);
     await signWith('referrer', { mediaType: bundleType, content });
     expect(await denial()).toContain('by another signer');

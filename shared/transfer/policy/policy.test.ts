@@ -41,7 +41,7 @@ function bundle(pair: KeyPairKeyObjectResult, of = digest, predicate?: string): 
   return { form: 'bundle', bundle: bundleOf(of, pair.privateKey, predicate) };
 }
 
-describe('judge', () => {
+describe('evaluatePolicy', () => {
   it.each<[string, Policy, Partial<Facts>]>([
     ['no rule', {}, {}],
     ['an allowed repository', { repositories: { allowed: ['other/*', '*.example.com:5000/team/*'] } }, {}],
@@ -120,7 +120,7 @@ describe('judge', () => {
     });
   });
 
-  it('never allows by more rules what it denies by fewer', () => {
+  it('never allows with more rules what it denies with fewer', () => {
     const policies = fc.record<Policy>(
       {
         repositories: fc.record({ allowed: fc.constant(['*']), denied: fc.constantFrom(['*app'], ['x']) }),

@@ -51,7 +51,7 @@ describe('an SBOM', () => {
       },
     ],
     ['SPDX with documentDescribes', { ...spdx, relationships: [], documentDescribes: ['SPDXRef-root'] }],
-  ])('of %s says what it describes, and not what that contains', (_, value) => {
+  ])('of %s names its subject, and not the components', (_, value) => {
     expect(describedIn(value)).toEqual(new Set([`sha256:${hex}`]));
   });
 
@@ -91,7 +91,7 @@ describe('an SBOM', () => {
   });
 });
 
-describe('what is an SBOM', () => {
+describe('an SBOM is recognised', () => {
   it.each([
     ...[
       'text/spdx',
@@ -124,7 +124,7 @@ describe('what is an SBOM', () => {
     '',
   ])('is not of predicate %s', (type) => expect(isSbomPredicate(type)).toBe(false));
 
-  it('by what cosign has packed', () => {
+  it('by the predicate that cosign has wrapped', () => {
     const packed = (value: unknown) => wrappedFormat({ Data: JSON.stringify(value), Timestamp: '' });
     expect(packed(cycloneDX)).toBe('application/vnd.cyclonedx+json');
     expect(packed(spdx)).toBe('application/spdx+json');
