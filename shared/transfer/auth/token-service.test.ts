@@ -74,23 +74,23 @@ describe('the token service', () => {
   it.each(['https://auth.io/token', 'https://x.r.io/token', 'https://r.io:8443/token'])(
     'at %s, another server than the registry, does not receive the pod identity',
     async (realm) => {
-      let lent = 0;
+      let issued = 0;
       const fetch = async () => {
-        lent += 1;
+        issued += 1;
         return { kind: 'identity', token: 'x' } as const;
       };
       const { sent, tokens } = service({ kind: 'cloud', owner: () => 'the pod', fetch }, '{"token":"t"}');
       const failed = tokens.fetch({ ...request, realm }, signal);
       await expect(failed).rejects.toThrow('which does not receive the identity of the pod');
-      expect([sent, lent]).toEqual([[], 0]);
+      expect([sent, issued]).toEqual([[], 0]);
       expect(await tokens.fetch({ ...request, realm, anonymous: true }, signal)).toMatchObject({
         value: 't',
       });
-      expect([sent[0]?.headers, lent]).toEqual([{}, 0]);
+      expect([sent[0]?.headers, issued]).toEqual([{}, 0]);
       expect(await tokens.fetch({ ...request, realm: 'https://r.io/token' }, signal)).toMatchObject({
         value: 't',
       });
-      expect(lent).toBe(1);
+      expect(issued).toBe(1);
     },
   );
 

@@ -51,7 +51,7 @@ describe('cached credentials', () => {
     const fetch = cachedCredentials(async (shared) => {
       await promise;
       shared.throwIfAborted();
-      return { value: 'lent', expires: 0 };
+      return { value: 'issued', expires: 0 };
     });
     const first = new AbortController();
     const stopped = fetch(first.signal);
@@ -60,7 +60,7 @@ describe('cached credentials', () => {
     await expect(stopped).rejects.toThrow('stopped');
     await expect(fetch(first.signal)).rejects.toThrow('stopped');
     resolve();
-    expect(await other).toBe('lent');
+    expect(await other).toBe('issued');
   });
 });
 
@@ -73,7 +73,7 @@ describe('a fetch that hangs', () => {
     const fetch = cachedCredentials(async (shared) => {
       asked += 1;
       await new Promise((_, reject) => shared.addEventListener('abort', () => reject(shared.reason)));
-      return { value: 'lent', expires: 0 };
+      return { value: 'issued', expires: 0 };
     });
     for (const times of [1, 2]) {
       const failed = expect(fetch(signal)).rejects.toThrow('no answer');

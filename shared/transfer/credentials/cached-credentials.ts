@@ -28,9 +28,9 @@ export function cachedCredentials<T>(
   let known: { value: Promise<T>; renewal: number } | undefined;
   function renewed(): { value: Promise<T>; renewal: number } {
     const deadline = startDeadline(fetchMs, 'credentials of a cloud');
-    const lent = fetch(deadline.signal).finally(deadline.end);
-    const entry = { value: lent.then(({ value }) => value), renewal: Number.POSITIVE_INFINITY };
-    lent.then(
+    const fetched = fetch(deadline.signal).finally(deadline.end);
+    const entry = { value: fetched.then(({ value }) => value), renewal: Number.POSITIVE_INFINITY };
+    fetched.then(
       ({ expires }) => {
         entry.renewal = Math.max(expires - marginMs, now() + minIntervalMs);
       },

@@ -7,33 +7,33 @@ import { audienceOf, jwt } from './pod-token.ts';
 
 export interface AzureOptions {
   tenant: string;
-  /** The only client; the token of the pod that it trusts is `token()`. */
+  /** The only client, which trusts the pod with the token `token()`. */
   clientID: string;
   token: () => string;
-  /** A registry that asks nobody, at a plain HTTP origin. */
+  /** An anonymous registry, at a plain HTTP origin. */
   registry: string;
 }
 
-/** Services of Azure for a client, by host; what they ask for and answer is what Microsoft publishes. They check every field. */
+/** Azure services for a client, by host, which follow Microsoft's published API and check every field. */
 export interface Azure {
   services: Record<string, CloudService>;
   registryHost: string;
-  /** What was lent, which nothing may print. */
+  /** Issued secrets, which must not be printed. */
   secrets: string[];
-  /** Errors that the login gives next, instead of a token: the number of Microsoft Entra, and the error of OAuth. */
+  /** The next errors of the login instead of a token: Microsoft Entra's number and the OAuth error. */
   refusals: [code: number, error: string][];
-  /** What the registry answers next to a token of the login: status, code and message. */
+  /** The registry's next responses to a token of the login: status, code and message. */
   exchangeRefusals: [status: number, code: string, message: string][];
-  /** Whether everybody may pull. */
+  /** True for anonymous pulls. */
   publicPull: boolean;
 }
 
-/** `<action> <repository>` of what a token lets do. */
+/** `<action> <repository>` permitted by a token. */
 type Rights = ReadonlySet<string>;
 
 const login = 'login.microsoftonline.com';
 
-/** Makes them; `startCloud` starts them. */
+/** Creates the services; `startCloud` starts them. */
 export function azureServices({ tenant, clientID, token, registry }: AzureOptions): Azure {
   const registryHost = 'mirror.azurecr.io';
   const accessTokens = new Set<string>();
@@ -101,7 +101,7 @@ export function azureServices({ tenant, clientID, token, registry }: AzureOption
     answer(response, 200, { refresh_token: refresh });
   }
 
-  /** The token service: by a refresh token, or for anybody where everybody may pull. */
+  /** The token service: with a refresh token, or anonymously if anonymous pulls are allowed. */
   function giveToken(request: IncomingMessage, response: ServerResponse, body: Buffer, url: URL): void {
     const form = request.method === 'POST' ? formOf(request, body) : undefined;
     const anybody = request.method === 'GET' && request.headers.authorization === undefined;
