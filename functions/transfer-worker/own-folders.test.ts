@@ -69,7 +69,7 @@ describe('the folder of a layout', () => {
     ['layouts', 'link'],
     ['layouts', '..', 'config'],
     ['bundles', '.servers', 'ab'],
-  ])('cannot be one of the worker\'s own: %s %s %s', async (...names) => {
+  ])("cannot be one of the worker's own: %s %s %s", async (...names) => {
     const given = names.filter((name) => name !== undefined);
     await expect(check('oci-layout', urlOf(...given), 'destination')).rejects.toThrow(
       'is reserved for the worker',

@@ -29,7 +29,8 @@ export async function checkFolders(
     const folder = await real(named);
     const isBundle = endpoint.type === bundleType;
     if (own.some((each) => isWithin(each, folder))) throw refusal(endpoint, 'is reserved for the worker');
-    if (isBundle && !isWithin(volume, folder)) throw refusal(endpoint, 'is outside of the volume for bundles');
+    if (isBundle && !isWithin(volume, folder))
+      throw refusal(endpoint, 'is outside of the volume for bundles');
   }
 }
 

@@ -81,10 +81,7 @@ function digestOfFetched(fetched: unknown): string {
   if (outcome === 'succeeded' && typeof digest === 'string') return digest;
   if (outcome === 'failed' && isReason(reason) && typeof message === 'string')
     throw new TransferError(reason, message);
-  throw new TransferError(
-    'retryable',
-    'The copy into the quarantine left no result: its step was killed.',
-  );
+  throw new TransferError('retryable', 'The copy into the quarantine left no result: its step was killed.');
 }
 
 function isReason(value: unknown): value is FailureReason {

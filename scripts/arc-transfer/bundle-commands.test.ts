@@ -101,7 +101,10 @@ describe('arc-transfer export and import', () => {
     expect(refused).toMatchObject({ exitCode: 11, stderr: expect.stringContaining('Nothing was imported') });
     expect(destination.requests).toEqual([]);
     const warned = await transfer('import DIR/out.tar DST/ --quiet');
-    expect(warned).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^Warning: .*not verified: use --key/) });
+    expect(warned).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/^Warning: .*not verified: use --key/),
+    });
   });
 
   it('apply --policy to each artifact: a denied artifact is neither written nor sent', async () => {

@@ -246,9 +246,7 @@ async function importTo(
           `the bundle in ${path.basename(name)} was exported as "${ownName}" at ${created}: use --name to require a name`,
         ]
       : []),
-    ...(bundle.signature === 'unchecked'
-      ? ['the signature of the bundle was not verified: use --key']
-      : []),
+    ...(bundle.signature === 'unchecked' ? ['the signature of the bundle was not verified: use --key'] : []),
     ...imported.warnings,
   ];
   const told = receiptOf(bundle, to, imported.items, new Date());

@@ -40,7 +40,7 @@ describe('the credentials of docker login', () => {
     expect(await credentials('r.io')).toEqual({ dockerConfigJson: content });
   });
 
-  it('come from the registry\'s helper, else from the default one', async () => {
+  it("come from the registry's helper, else from the default one", async () => {
     await helper(
       'one',
       `r.io) echo '{"ServerURL":"r.io","Username":"bob","Secret":"hunter22"}';;\n${notFound}`,

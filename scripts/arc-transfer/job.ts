@@ -156,7 +156,10 @@ function specOf(
   }
   if (source.type === 'helm') {
     if (digest !== undefined)
-      throw new TransferError('config', '--digest is for images and files: a chart is identified by its version.');
+      throw new TransferError(
+        'config',
+        '--digest is for images and files: a chart is identified by its version.',
+      );
     const [chart = '', version] = name.split(':');
     const override = destination.name;
     return {

@@ -142,16 +142,19 @@ describe('arc-transfer', () => {
     expect(stderr).toBe('');
   });
 
-  it.each(['plan', 'copy --dry-run'])('moves nothing with %s, and prints what it would copy', async (plan) => {
-    const first = await transfer(`${plan} SRC/team/app:1.0 DST/app:1`);
-    expect(first.exitCode).toBe(0);
-    expect(first.stdout).toMatch(
-      /\nTo copy to .*: \d+ blobs and 4 manifests .*tag 1 does not exist\.\nsha256:/,
-    );
-    expect(destination.count('POST') + destination.count('PUT')).toBe(0);
-    await transfer('copy SRC/team/app:1.0 DST/app:1');
-    expect((await transfer(`${plan} SRC/team/app:1.0 DST/app:1`)).stdout).toContain('nothing to copy');
-  });
+  it.each(['plan', 'copy --dry-run'])(
+    'moves nothing with %s, and prints what it would copy',
+    async (plan) => {
+      const first = await transfer(`${plan} SRC/team/app:1.0 DST/app:1`);
+      expect(first.exitCode).toBe(0);
+      expect(first.stdout).toMatch(
+        /\nTo copy to .*: \d+ blobs and 4 manifests .*tag 1 does not exist\.\nsha256:/,
+      );
+      expect(destination.count('POST') + destination.count('PUT')).toBe(0);
+      await transfer('copy SRC/team/app:1.0 DST/app:1');
+      expect((await transfer(`${plan} SRC/team/app:1.0 DST/app:1`)).stdout).toContain('nothing to copy');
+    },
+  );
 
   it('verifies, down to a blob that a registry has lost', async () => {
     const verify = 'verify SRC/team/app:1.0 DST/app:1';

@@ -206,7 +206,10 @@ function judging(terminal: Terminal, { reports, trustedRoot, verifyDestination }
 
 const verify: Act = async (job, asked, terminal) => {
   if (isFolderJob(job))
-    throw new TransferError('config', 'A folder cannot be verified: copy it again, which sends only the differences.');
+    throw new TransferError(
+      'config',
+      'A folder cannot be verified: copy it again, which sends only the differences.',
+    );
   if (isFileJob(job)) return verifyOfFile(job, asked, terminal);
   const found = await compareJob(job, optionsOf(terminal));
   if (isComplete(found)) {
@@ -235,7 +238,10 @@ const verifyOfFile: Act = async (job, { from, to, options }, terminal) => {
   const { there, digest = '' } = found;
   if (options.json || there) print(terminal, options.json, found, [`${to} has all of ${from}.`, digest]);
   if (!there)
-    throw new TransferError('permanent', `${to} does not have the content of ${from} (${digest}): copy it again.`);
+    throw new TransferError(
+      'permanent',
+      `${to} does not have the content of ${from} (${digest}): copy it again.`,
+    );
 };
 
 function isComplete({ missing, tag, digest }: Comparison): boolean {

@@ -26,7 +26,10 @@ export function selecting(command: Command): Command {
     .option('--newest <n>', 'for SRC without a tag: the n highest versions', wholeNumber)
     .option('--max-age <duration>', 'for SRC without a tag: only images created within this time')
     .option('--with-images', 'for a chart: also every image in its values')
-    .option('--image-registry <host...>', 'for --with-images: registries other than that of SRC, or "*" for any');
+    .option(
+      '--image-registry <host...>',
+      'for --with-images: registries other than that of SRC, or "*" for any',
+    );
 }
 
 function wholeNumber(text: string): number {
@@ -60,7 +63,10 @@ export function selected(artifact: Job['artifact'], selection: Selection): Job['
   const { image, chart } = artifact.spec;
   const isTagged = Object.keys(tags).length > 0;
   if (isTagged && image === undefined)
-    throw new TransferError('config', 'Tags can be selected only for images: SRC must be a repository of a registry.');
+    throw new TransferError(
+      'config',
+      'Tags can be selected only for images: SRC must be a repository of a registry.',
+    );
   const { include, exclude, delete: deletes } = selection;
   const { path } = artifact.spec;
   if (typeof path === 'string' && path.endsWith('/'))

@@ -225,15 +225,12 @@ describe('images of several repositories', () => {
     expect(source.count('GET', /_catalog/)).toBe(3);
   });
 
-  it.each([401, 403, 404, 405])(
-    'are refused by a registry that answers %i, with advice',
-    async (status) => {
-      source.faults.add({ path: /_catalog/, times: 2, fault: { kind: 'status', status } });
-      await expect(run({ image: '*', tags: { match: '*' } })).rejects.toThrow(
-        `does not list its repositories for this account (status ${status}): order each repository by name`,
-      );
-    },
-  );
+  it.each([401, 403, 404, 405])('are refused by a registry that answers %i, with advice', async (status) => {
+    source.faults.add({ path: /_catalog/, times: 2, fault: { kind: 'status', status } });
+    await expect(run({ image: '*', tags: { match: '*' } })).rejects.toThrow(
+      `does not list its repositories for this account (status ${status}): order each repository by name`,
+    );
+  });
 
   it.each([
     [{ image: 'teem/*', tags: { match: '*' } }, /None of the 1 repositories of Endpoint "src" matches/],
@@ -274,7 +271,9 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
       referrers: 1,
       items: { total: 3, copied: 3 },
       warnings: [
-        expect.stringMatching(/components that the values of chart charts\/demo disable are not moved: .*team\/extra:1/),
+        expect.stringMatching(
+          /components that the values of chart charts\/demo disable are not moved: .*team\/extra:1/,
+        ),
       ],
     });
     const puts = destination.requests.filter(
@@ -356,7 +355,7 @@ describe('where an image of a chart is pulled from', () => {
 
   const charts = { remoteURL: 'https://charts.example.com', type: 'helm', credentials: basic };
 
-  it('is another registry if the Endpoint lists it, without the Endpoint\'s password', () => {
+  it("is another registry if the Endpoint lists it, without the Endpoint's password", () => {
     for (const redirectHosts of [['quay.io'], ['*.io'], ['quay.io:443']])
       expect(imageLocation(image, endpoint({ ...charts, redirectHosts }), undefined)).toEqual({
         name: 'src',

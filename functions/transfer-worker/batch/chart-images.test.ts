@@ -43,7 +43,7 @@ async function read(charts: JobEndpoint['tls']) {
   }
 }
 
-it('an image is pulled from another registry trusted by the CA of the chart\'s Endpoint', async () => {
+it("an image is pulled from another registry trusted by the CA of the chart's Endpoint", async () => {
   await expect(read(undefined)).rejects.toThrow('its certificate is not trusted');
   expect(await read({ ca: authority.cert })).toBe(digest);
 });

@@ -52,7 +52,8 @@ export function contentsOf({ contents }: Spec): Content[] {
     const [kind] = kinds;
     if (kind === undefined || kinds.length > 1) throw config(`${at} must have one of image, chart and path.`);
     const foreign = Object.keys(spec).find((name) => name !== 'override' && !kind.includes(name));
-    if (foreign !== undefined) throw config(`${at}.${foreign} cannot be combined with ${kind[0]}: remove it.`);
+    if (foreign !== undefined)
+      throw config(`${at}.${foreign} cannot be combined with ${kind[0]}: remove it.`);
     return { text: textFor(spec), at, spec };
   });
   for (const { text, at } of found) {

@@ -59,9 +59,7 @@ export async function expandContents(
       items.push(...several(content, expansion, known, mayBeEmpty));
     }
     if (items.length > maxContents)
-      throw config(
-        `${content.at}: the bundle would have more than ${maxContents} artifacts: split it.`,
-      );
+      throw config(`${content.at}: the bundle would have more than ${maxContents} artifacts: split it.`);
   }
   return { items, warnings };
 }
@@ -84,9 +82,7 @@ function single({ text, at, spec }: Content, job: From, maxBytes: number): Expor
     };
   const override = textOf(spec, 'override');
   if (override === undefined)
-    throw config(
-      `${at}.override must be the name of the file at the destination, such as "tools/app:1.0".`,
-    );
+    throw config(`${at}.override must be the name of the file at the destination, such as "tools/app:1.0".`);
   const name = parseImageName(override);
   return {
     asked: text,

@@ -147,7 +147,10 @@ async function joinReceipt(
 
   /** The existing receipt; undefined if there is no valid one, a TransferError if it cannot be read. */
   async function present(key: KeyObject): Promise<Receipt | TransferError | undefined> {
-    const mixed = new TransferError('retryable', 'The receipt and its signature belong to different imports.');
+    const mixed = new TransferError(
+      'retryable',
+      'The receipt and its signature belong to different imports.',
+    );
     try {
       const bytes = await fetchSigned(place, receipt, [createPublicKey(key)], bundles, mixed);
       return bytes && bundles.parseReceipt(bytes, receipt);

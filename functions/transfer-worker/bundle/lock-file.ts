@@ -18,7 +18,10 @@ export async function lockFile(file: string, signal: AbortSignal): Promise<Async
     const began = performance.now();
     if (await take(file)) return { [Symbol.asyncDispose]: () => giveBack(file, began) };
     if (performance.now() > end)
-      throw new TransferError('retryable', `${file} has been locked by another import for too long: remove it.`);
+      throw new TransferError(
+        'retryable',
+        `${file} has been locked by another import for too long: remove it.`,
+      );
     await pause(backoff.next(), signal);
   }
 }

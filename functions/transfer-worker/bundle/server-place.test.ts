@@ -289,7 +289,7 @@ describe.each([
     );
   });
 
-  it('fails with the server\'s message, and discloses no secret', async () => {
+  it("fails with the server's message, and discloses no secret", async () => {
     medium.server.fault = () => ({ status: 403 });
     const failed = await exported()?.then(String, (caught: Error) => caught.message);
     expect(failed).toMatch(/may not read it|refuse/);

@@ -130,7 +130,7 @@ describe('a worker with a role of AWS', () => {
     );
   });
 
-  it('does not use it for a chart\'s images in registries other than the Endpoint\'s', async () => {
+  it("does not use it for a chart's images in registries other than the Endpoint's", async () => {
     const found = { host: aws.registryHost, repository: 'team/app', tag: '1.0', written: 'private' };
     await seedImage(pod.registry, 'team/app', '1.0');
     const { signal } = new AbortController();

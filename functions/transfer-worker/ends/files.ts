@@ -103,9 +103,7 @@ function pathOf(spec: Spec): string {
 function landingOf(source: JobEndpoint, destination: JobEndpoint, path: string): string {
   if (source.type !== 'oci' && destination.type !== 'oci') return path;
   const form = destination.type === 'oci' ? 'as "tools/app:1.0"' : 'as "tools/app.tgz"';
-  throw config(
-    `spec.override must be the name of the file at Endpoint "${destination.name}", such ${form}.`,
-  );
+  throw config(`spec.override must be the name of the file at Endpoint "${destination.name}", such ${form}.`);
 }
 
 /** The last part of a path. */

@@ -215,7 +215,7 @@ describe('referrers', () => {
     expect(destination.count('PUT')).toBe(0);
   });
 
-  it('that are already in the destination\'s fallback list remain listed', async () => {
+  it("that are already in the destination's fallback list remain listed", async () => {
     const [source, destination] = [await registry(), await registry({ referrersApi: false })];
     const { digest } = await seedImage(source, 'team/app', '1.0');
     await copy(source, destination);
@@ -226,7 +226,7 @@ describe('referrers', () => {
     expect(JSON.parse(list ?? '{}').manifests).toHaveLength(2);
   });
 
-  it('are an error if the destination\'s fallback tag holds another image, which is left unchanged', async () => {
+  it("are an error if the destination's fallback tag holds another image, which is left unchanged", async () => {
     const [source, destination] = [await registry(), await registry({ referrersApi: false })];
     const { digest } = await seedImage(source, 'team/app', '1.0');
     const other = await seedImage(destination, 'mirror/app', 'other', { platforms: ['linux/amd64'] });
@@ -257,7 +257,7 @@ describe('referrers', () => {
     });
   });
 
-  it('are skipped with a warning if the source\'s fallback tag holds something else', async () => {
+  it("are skipped with a warning if the source's fallback tag holds something else", async () => {
     const [source, destination] = [await registry({ referrersApi: false }), await registry()];
     const { digest, children } = await seedImage(source, 'team/app', '1.0', { signature: false });
     source.contents.get('team/app')?.tags.set(digestTag(digest), children[0] ?? '');

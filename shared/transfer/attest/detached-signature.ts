@@ -48,7 +48,7 @@ function keyOf(
     key = parse(pem);
   } catch {
     // The parser's message is less helpful.
-    throw unusable(file, kind, 'it is not a PEM ${kind} key, or it is encrypted');
+    throw unusable(file, kind, `it is not a PEM ${kind} key, or it is encrypted`);
   }
   if (key.asymmetricKeyType === 'ed25519' || key.asymmetricKeyType === 'ec') return key;
   throw unusable(file, kind, `its type is ${key.asymmetricKeyType}`);

@@ -95,7 +95,10 @@ describe('a chart as an image', () => {
     ['name: demo\nversion: newest', /"newest" is not a semantic version/],
     ['name: demo\nversion: 1.0.0\ntype: plugin', /type is neither/],
     ['name: demo\nversion: 1.0.0\ndescription: [a]', /"description" is not a string/],
-    ['name: demo\nversion: 1.0.0\nmaintainers: [null]', /"maintainers" contains a value that is not a mapping/],
+    [
+      'name: demo\nversion: 1.0.0\nmaintainers: [null]',
+      /"maintainers" contains a value that is not a mapping/,
+    ],
     ['name: demo\nversion: 1.0.0\ndeprecated: "yes"', /neither true nor false/],
     ['name: demo\nversion: 1.0.0\nannotations: x', /"annotations" contains a value that is not a mapping/],
     [

@@ -193,7 +193,7 @@ describe('a chart of a repository with an index', () => {
     });
   });
 
-  it('is requested with its server\'s entry of a docker config, if any', async () => {
+  it("is requested with its server's entry of a docker config, if any", async () => {
     const [open, to] = [await web(), await registry()];
     const guarded = await web({ account: `${account.username}:${account.password}` });
     const auths = { [new URL(guarded.url).host]: account, 'quay.io': { username: 'a', password: 'b' } };

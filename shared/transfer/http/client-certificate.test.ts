@@ -36,7 +36,7 @@ describe('a client certificate', () => {
     expect(attempt).not.toThrow('hunter22');
   });
 
-  it('is offered only to the Endpoint\'s own server and listed hosts', () => {
+  it("is offered only to the Endpoint's own server and listed hosts", () => {
     const knows = mayIdentifyAt('https://r.io:5000', ['auth.io', 'cdn.io:8443']);
     const shown = [
       'https://r.io:5000/v2/',
@@ -50,7 +50,7 @@ describe('a client certificate', () => {
   });
 });
 
-describe('a server\'s complaint about a client certificate', () => {
+describe("a server's complaint about a client certificate", () => {
   it.each([
     [
       'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
@@ -81,7 +81,7 @@ describe('a server\'s complaint about a client certificate', () => {
   it.each([
     ['No required SSL certificate was sent', 'it requires a client certificate: add tls.crt'],
     ['The SSL certificate error', 'it rejects the client certificate: check tls.crt'],
-  ])('in nginx\'s words, %s, is explained', (words, text) => {
+  ])("in nginx's words, %s, is explained", (words, text) => {
     const page = Buffer.from(
       `<html><center><h1>400 Bad Request</h1></center><center>${words}</center></html>`,
     );

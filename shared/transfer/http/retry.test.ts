@@ -46,7 +46,7 @@ describe('retries', () => {
     expect(await withRetries({ policy, signal, progressed: () => calls < 6 }, operation)).toBe('done');
   });
 
-  it('end at once if the server\'s Retry-After exceeds the limit', async () => {
+  it("end at once if the server's Retry-After exceeds the limit", async () => {
     const { calls, operation } = failing(
       () => new TransferError('retryable', 'limit.', { retryAfterMs: 3_600_000 }),
     );

@@ -253,7 +253,7 @@ describe('a policy before a copy', () => {
       expect((await judged(ignoring, path.join(workDir, 'reports'))).digest).toBe(digest);
     });
 
-    it('accepts the scanner\'s SBOMs of each platform', async () => {
+    it("accepts the scanner's SBOMs of each platform", async () => {
       const sboms = configs().map((value) => ({
         bomFormat: 'CycloneDX',
         metadata: { component: { properties: [{ name: 'aquasecurity:trivy:ImageID', value }] } },

@@ -32,7 +32,7 @@ describe('responses of S3', () => {
     expect(partsOf(xml(`<R>${part}</R>`)).next).toBeUndefined();
   });
 
-  it('explain failures in our words and in S3\'s', () => {
+  it("explain failures in our words and in S3's", () => {
     const body = xml(
       '<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>',
     );

@@ -112,21 +112,18 @@ describe('a file to S3', () => {
     expect(methods(destination).filter((line) => line === 'PUT partNumber uploadId')).toHaveLength(3);
   });
 
-  it.each([{}, { expected: digestOf(small) }])(
-    'that exists is not moved again (%j)',
-    async (options) => {
-      const [source, destination] = [await web(small), await storage()];
-      await copy(fromWeb(source), destination);
-      destination.requests.length = 0;
-      source.requests.length = 0;
-      const repeated = await copy(fromWeb(source), destination, options);
-      expect(repeated).toMatchObject({
-        digest: digestOf(small),
-        bytes: { existed: small.length, copied: 0 },
-      });
-      expect([methods(source), methods(destination)]).toEqual([['HEAD'], ['HEAD']]);
-    },
-  );
+  it.each([{}, { expected: digestOf(small) }])('that exists is not moved again (%j)', async (options) => {
+    const [source, destination] = [await web(small), await storage()];
+    await copy(fromWeb(source), destination);
+    destination.requests.length = 0;
+    source.requests.length = 0;
+    const repeated = await copy(fromWeb(source), destination, options);
+    expect(repeated).toMatchObject({
+      digest: digestOf(small),
+      bytes: { existed: small.length, copied: 0 },
+    });
+    expect([methods(source), methods(destination)]).toEqual([['HEAD'], ['HEAD']]);
+  });
 
   it('that has changed at its source is moved again', async () => {
     const [source, destination] = [await web(small), await storage()];
@@ -272,7 +269,10 @@ describe('a file from S3', () => {
       headers: object?.headers ?? {},
     });
     const failure = await transferFailure(copy(fromS3(source, 'from'), destination));
-    expect(failure).toMatchObject({ reason: 'permanent', message: expect.stringContaining('instead of the expected') });
+    expect(failure).toMatchObject({
+      reason: 'permanent',
+      message: expect.stringContaining('instead of the expected'),
+    });
     expect(stored(destination)?.bytes).toEqual(small);
   });
 
