@@ -16,19 +16,19 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe('a transfer', () => {
-  it('is attested where the job says so', async () => {
+  it('is attested if the job requires it', async () => {
     expect(await attesting({ ...job, attest: false }, folder)).toEqual({});
     expect(await attesting({ ...job, policy: '{}' }, folder)).toEqual({ attest: { policy: '{}' } });
     expect(await attesting(job, '/nowhere')).toEqual({ attest: {} });
   });
 
-  it('is signed where there is a key', async () => {
+  it('is signed if there is a key', async () => {
     const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
     await writeFile(path.join(folder, 'key.pem'), pem);
     expect((await attesting(job, folder)).attest?.key?.asymmetricKeyType).toBe('ed25519');
   });
 
-  it('fails where the key cannot be used, which it does not quote', async () => {
+  it('fails for an unusable key, without quoting it', async () => {
     await writeFile(path.join(folder, 'key.pem'), 'hunter22');
     const failure = expect.objectContaining({
       reason: 'config',

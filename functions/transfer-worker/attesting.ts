@@ -5,7 +5,7 @@ import { type CopyOptions, parsePrivateKey, TransferError } from '#shared/transf
 
 const keyFile = 'key.pem';
 
-/** How the transfer of a job is attested; with the key in `folder`, if there is one. Rejects with a config TransferError for a key that cannot be used. */
+/** Returns the attestation options of a job, with the signing key in `folder` if there is one. Rejects with a config TransferError for a bad key. */
 export async function attesting(
   { attest, policy }: Job,
   folder: string,

@@ -66,7 +66,7 @@ async function killAt(position: number): Promise<boolean> {
 }
 
 describe('a worker that is killed', { timeout: timeoutOf(120_000) }, () => {
-  it('at any of its requests leaves a tag that is whole or none, and the next run completes it', async () => {
+  it('at any of its requests leaves a complete tag or none, and the next run completes the copy', async () => {
     let position = 0;
     while (await killAt(position)) {
       const at = destination.contents.get('mirror/app');

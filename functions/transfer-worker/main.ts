@@ -3,7 +3,7 @@ import { exitWithParent } from './prepared/exit-with-parent.ts';
 import { takeRuns } from './prepared/take-runs.ts';
 import { runWorker } from './worker.ts';
 
-// On a cluster the process starts once per artifact, so it imports only what a copy needs.
+// On a cluster the process starts once per artifact, so only the code for a copy is imported.
 if (process.env.ARC_PREPARED) await takeRuns(runWorker);
 const stop = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(name));
@@ -15,5 +15,5 @@ const code = await runWorker({
   print: (line) => process.stdout.write(`${line}\n`),
   warn: (line) => process.stderr.write(`${printable(line)}\n`),
 });
-// An open stdin would keep the process alive. Writes to stdout are synchronous when it is a pipe or a file, so nothing is lost.
+// An open stdin would keep the process alive. Writes to stdout are synchronous for a pipe or a file, so nothing is lost.
 process.exit(code);

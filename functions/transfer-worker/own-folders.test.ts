@@ -40,17 +40,17 @@ describe('a folder of an Endpoint of type bundle', () => {
     'file:///innocent',
     'file:///innocent/ab/new',
     'FILE:///.servers/',
-  ])('is not the place of files on their way: %s', async (remoteURL) => {
+  ])('cannot be the staging folder: %s', async (remoteURL) => {
     for (const side of ['source', 'destination'] as const)
       await expect(check('bundle', remoteURL, side)).rejects.toMatchObject({
         reason: 'config',
-        message: expect.stringContaining('is for the worker alone'),
+        message: expect.stringContaining('is reserved for the worker'),
       });
   });
 
-  it('does not lead out of the volume by a link', async () => {
+  it('cannot leave the volume by a symbolic link', async () => {
     for (const remoteURL of ['file:///outside', 'file:///outside/x/y'])
-      await expect(check('bundle', remoteURL)).rejects.toThrow('leads out of the volume for bundles');
+      await expect(check('bundle', remoteURL)).rejects.toThrow('is outside of the volume for bundles');
   });
 
   it.each(['file:///release', 'file:///new/deep', 'file:///', 'file:///.serversx', 'https://r.io/.servers'])(
@@ -69,10 +69,10 @@ describe('the folder of a layout', () => {
     ['layouts', 'link'],
     ['layouts', '..', 'config'],
     ['bundles', '.servers', 'ab'],
-  ])('is none of the worker: %s %s %s', async (...names) => {
+  ])("cannot be one of the worker's own: %s %s %s", async (...names) => {
     const given = names.filter((name) => name !== undefined);
     await expect(check('oci-layout', urlOf(...given), 'destination')).rejects.toThrow(
-      'is for the worker alone',
+      'is reserved for the worker',
     );
   });
 

@@ -5,17 +5,17 @@ import { bundleType, type Job, type JobEndpoint } from '#shared/domain';
 import { TransferError } from '#shared/transfer';
 import { serversFolder } from './bundle/server-place.ts';
 
-/** Where the worker keeps what is nobody else's business. */
+/** The worker's own folders, which no Endpoint may name. */
 export interface WorkerFolders {
-  /** The volume for bundles, of which Endpoints name folders. */
+  /** The volume for bundles, whose subfolders Endpoints may name. */
   bundleDir: string;
-  /** Configuration, credentials, unfinished files, and what a scanner is to judge. */
+  /** Configuration, credentials, temporary files, and the quarantine. */
   private: readonly string[];
 }
 
 /**
- * Rejects with a config TransferError if an Endpoint of the job is a folder that is one of the worker's own, or lies in one, by whatever
- * name: with `..`, escaped, or through a link. A bundle's folder does not lead out of the volume either.
+ * Rejects with a config TransferError if an Endpoint of the job names one of the worker's own folders or a path in one, including by `..`, escapes
+ * or symbolic links. A bundle's folder must not leave the volume either.
  */
 export async function checkFolders(
   { source, destination }: Pick<Job, 'source' | 'destination'>,
@@ -28,17 +28,18 @@ export async function checkFolders(
     if (named === undefined) continue;
     const folder = await real(named);
     const isBundle = endpoint.type === bundleType;
-    if (own.some((one) => isWithin(one, folder))) throw refusal(endpoint, 'is for the worker alone');
-    if (isBundle && !isWithin(volume, folder)) throw refusal(endpoint, 'leads out of the volume for bundles');
+    if (own.some((each) => isWithin(each, folder))) throw refusal(endpoint, 'is reserved for the worker');
+    if (isBundle && !isWithin(volume, folder))
+      throw refusal(endpoint, 'is outside of the volume for bundles');
   }
 }
 
 function refusal({ name, remoteURL }: JobEndpoint, why: string): TransferError {
-  const text = `remoteURL of Endpoint "${name}" is "${remoteURL.slice(0, 300)}", a folder that ${why}: name another one.`;
+  const text = `remoteURL of Endpoint "${name}" is "${remoteURL.slice(0, 300)}", a folder that ${why}: choose another one.`;
   return new TransferError('config', text);
 }
 
-/** The folder that an Endpoint names; undefined for a server, and for what no folder can be called, which its own kind refuses. */
+/** The folder that an Endpoint names; undefined for a server, and for an invalid path, which its kind rejects. */
 function folderOf({ type, remoteURL }: JobEndpoint, bundleDir: string): string | undefined {
   if (!/^file:/i.test(remoteURL)) return undefined;
   try {
@@ -49,7 +50,7 @@ function folderOf({ type, remoteURL }: JobEndpoint, bundleDir: string): string |
   }
 }
 
-/** The path without links; of what is not there yet, that of the folder in which it would be made. */
+/** The path without symbolic links; for a missing file, resolved from its nearest existing parent. */
 async function real(file: string): Promise<string> {
   const absolute = path.resolve(file);
   try {

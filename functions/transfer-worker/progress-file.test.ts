@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { progressFile } from './progress-file.ts';
 
 describe('the progress file', () => {
-  it('holds the first and the last value, few in between, and never falls', async () => {
+  it('has the first and the last value, few in between, and never decreases', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-progress-'));
     const file = path.join(folder, 'progress');
     const read = () => readFile(file, 'utf8');
@@ -28,7 +28,7 @@ describe('the progress file', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('ends where all turned out to be there', async () => {
+  it('ends when everything turns out to exist', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-progress-'));
     const file = path.join(folder, 'progress');
     const progress = progressFile({ file, now: () => 0, warn: () => expect.unreachable() });

@@ -12,8 +12,8 @@ export interface ProgressFileOptions {
 const intervalMs = 200;
 
 /**
- * Writes `N/M` (bytes) to the file that Argo reads (ARGO_PROGRESS_FILE): the first and the last value, and others every 200 ms at most;
- * N never falls, and M may. The file is replaced as a whole, so a reader never finds half a line.
+ * Writes `N/M` (bytes) to the file that Argo reads (ARGO_PROGRESS_FILE): the first and the last value, and others at most every 200 ms. N never
+ * decreases, but M may. The file is replaced atomically, so a reader never sees a partial line.
  */
 export function progressFile({ file, now, warn }: ProgressFileOptions): Progress {
   let written = { done: -1, total: 0 };
@@ -24,7 +24,7 @@ export function progressFile({ file, now, warn }: ProgressFileOptions): Progress
     const isNews = done > written.done || (done === written.done && total !== written.total);
     if (broken || !due || !isNews) return;
     try {
-      // Of nothing all is done, which Argo knows as one of one.
+      // Nothing to send is complete, which Argo expects as 1/1.
       writeFileSync(`${file}.next`, total > 0 ? `${done}/${total}\n` : '1/1\n');
       renameSync(`${file}.next`, file);
     } catch (caught) {

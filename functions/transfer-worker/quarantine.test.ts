@@ -44,7 +44,7 @@ const writes = () => destination.count('POST') + destination.count('PUT') + dest
 const landed = () => destination.contents.get(name)?.tags.get('1.0');
 
 describe('an image that goes through quarantine', () => {
-  it('is scanned, every platform by itself, and arrives with its digest, its referrers and its reports', async () => {
+  it('is scanned per platform, and arrives with its digest, its referrers and its reports', async () => {
     await order();
     const fetched = await step('quarantine');
     expect(fetched).toMatchObject({ exitCode: 0, outcome: { digest, referrers: 1 } });
@@ -61,7 +61,7 @@ describe('an image that goes through quarantine', () => {
     expect(JSON.parse(result)).toMatchObject({ digest });
   });
 
-  it('stays there if the scanner finds too much', async () => {
+  it('stays there if the scanner finds too many vulnerabilities', async () => {
     const layer = Buffer.from('a vulnerable layer');
     const blob = (bytes: Buffer, mediaType: string) => {
       source.contents.get(name)?.blobs.set(digestOf(bytes), bytes);
@@ -105,7 +105,7 @@ describe('an image that goes through quarantine', () => {
     expect(landed()).toBe(digest);
   });
 
-  it('is judged by the name that it has at the source', async () => {
+  it('is evaluated under its name at the source', async () => {
     const rules = { repositories: { allowed: [`${source.host}/team/*`] }, ...JSON.parse(policy) };
     await order({}, JSON.stringify(rules));
     await step('quarantine');
@@ -113,7 +113,7 @@ describe('an image that goes through quarantine', () => {
     expect(await step('promote')).toMatchObject({ exitCode: 0 });
   });
 
-  it('is not fetched at all if a rule denies it that needs no scanner', async () => {
+  it('is not fetched if a rule that needs no scanner denies it', async () => {
     await order({}, JSON.stringify({ maxBytes: 5, ...JSON.parse(policy) }));
     expect(await step('quarantine')).toMatchObject({ exitCode: 0, outcome: { outcome: 'failed' } });
     expect(await readdir(pod.quarantine)).toEqual([]);

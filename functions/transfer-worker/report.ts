@@ -15,7 +15,7 @@ export type Outcome =
       items?: BatchItems;
     };
 
-/** Where a policy comes from, and the SHA-256 of its text. */
+/** The origin of a policy and the SHA-256 of its text. */
 interface AppliedPolicy {
   from: string;
   digest: string;
@@ -30,10 +30,10 @@ export interface ReportTargets {
 }
 
 const defaultTerminationLog = '/dev/termination-log';
-// The kubelet keeps as many bytes of a termination message.
+// The kubelet's limit for a termination message.
 const maxTerminationBytes = 4096;
 
-/** Writes the outcome to the result file and a failure to the termination log, then prints it. A file that cannot be written causes a warning. */
+/** Writes the outcome to the result file, a failure also to the termination log, and prints it. A file that cannot be written causes a warning. */
 export async function report(outcome: Outcome, targets: ReportTargets): Promise<void> {
   const line = printableJson(JSON.stringify(outcome));
   await tryWrite(targets.resultFile, line, targets.warn);

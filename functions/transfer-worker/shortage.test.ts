@@ -56,7 +56,7 @@ interface Ended {
 }
 
 describe('a worker without file descriptors to spare', () => {
-  it('fails as retryable wherever it lacks one, and moves the image when it has some again', async () => {
+  it('fails as retryable wherever it lacks one, and moves the image once it has some again', async () => {
     await seedImage(source, 'team/app', '1.0');
     const end = (name: string, { url }: Registry) => ({ name, type: 'oci', remoteURL: url });
     const job = {

@@ -28,21 +28,21 @@ describe('a job with a policy', () => {
     await expect(compareJob(job(policy), options)).rejects.toMatchObject(failure);
   });
 
-  it('moves no file: none of the rules would be applied to it', async () => {
+  it('moves no file, because no rule would be applied to it', async () => {
     const message = expect.stringMatching(/^A policy cannot be applied to a single file/);
     const moving = transferJob(job('{"maxBytes":1000000}', 'http'), options);
     await expect(moving).rejects.toMatchObject({ reason: 'config', message });
   });
 });
 
-describe('a job whose type pins what is moved', () => {
+describe('a job whose type pins the artifact', () => {
   const moving = (spec: Job['artifact']['spec'], type = 'oci') => {
     const { policy: _, ...given } = job('', type);
     return moveJob({ ...given, artifact: { type: 'app', spec } }, options);
   };
 
   it.each([{}, { withImages: true }, { images: ['evil/app:1.0'] }])(
-    'moves no chart in the place of an image: %j',
+    'moves no chart instead of an image: %j',
     async (more) => {
       const message = expect.stringMatching(/^spec\.chart and spec\.image name two artifacts/);
       const failure = { reason: 'config', message };
@@ -52,7 +52,7 @@ describe('a job whose type pins what is moved', () => {
     },
   );
 
-  it('moves no tags and no chart in the place of a file', async () => {
+  it('moves no tags and no chart instead of a file', async () => {
     const spec = { path: '/pinned', image: 'evil/app', tags: { match: '*' } };
     const message = expect.stringMatching(/^The path "\/pinned" cannot be used/);
     await expect(moving(spec, 'http')).rejects.toMatchObject({ reason: 'config', message });

@@ -102,7 +102,7 @@ async function until(condition: () => boolean, what: string): Promise<void> {
 }
 
 describe('the worker as a process', () => {
-  it('sends a blob again that the destination lost, where its job says verify', async () => {
+  it('sends a blob that the destination lost again if its job has verify', async () => {
     await seedImage(source, 'team/app', '1.0');
     await run();
     const { blobs } = destination.contents.get('mirror/app') ?? {};
@@ -155,7 +155,7 @@ describe('the worker as a process', () => {
     ],
   ];
 
-  it('moves nothing that the policy denies, and says so with an exit code of its own', async () => {
+  it('moves nothing that the policy denies, with an exit code of its own', async () => {
     await seedImage(source, 'team/app', '1.0');
     const { code, last } = await run({ policy: '{"maxBytes":1000}' });
     const message = expect.stringMatching(/^Denied by policy, rule maxBytes: it has \d+ bytes/);
@@ -167,7 +167,7 @@ describe('the worker as a process', () => {
     expect(destination.count('PUT') + destination.count('POST')).toBe(0);
   });
 
-  it('applies every policy of a job, and says which ones and which one denied', async () => {
+  it('applies every policy of a job, and reports them and the one that denied', async () => {
     await seedImage(source, 'team/app', '1.0');
     const [wide, narrow] = ['{"maxBytes":1000000000}', '{"repositories":{"denied":["*/team/app"]}}'];
     const list = (...texts: string[]) =>
@@ -204,7 +204,7 @@ describe('the worker as a process', () => {
   it.each([
     [403, 12, 'denied'],
     [429, 10, 'retryable'],
-  ])('turns the answer %i of the registry into exit code %i', async (status, code, reason) => {
+  ])('maps status %i of the registry to exit code %i', async (status, code, reason) => {
     source.faults.add({ fault: { kind: 'status', status } });
     const ended = await run();
     expect(ended.last).toMatchObject({ reason, message: expect.stringContaining(`answered ${status}`) });
@@ -250,7 +250,7 @@ describe('the worker as a process', () => {
     expect(last).toMatchObject({ outcome: 'succeeded', digest, blobs: { copied: 0 } });
   });
 
-  it('started ahead does the one run that it is told of, in its environment only', async () => {
+  it('started in advance does the one run announced to it, in its own environment', async () => {
     const { digest } = await seedImage(source, 'team/app', '1.0');
     const { child, ended } = await start({ env: { ARC_PREPARED: '1', ARC_CONFIG_DIR: '/nowhere' } });
     const env = {
@@ -264,13 +264,13 @@ describe('the worker as a process', () => {
     expect(JSON.parse(await readFile(path.join(folder, 'result.json'), 'utf8'))).toMatchObject({ digest });
   });
 
-  it('started ahead ends without a run when its parent is gone', async () => {
+  it('started in advance exits without a run when its parent is gone', async () => {
     const { child, ended } = await start({ env: { ARC_PREPARED: '1' } });
     child.stdin.end();
     expect(await ended).toMatchObject({ code: 0, output: '' });
   });
 
-  it('ends at once when its parent is gone, with ARC_EXIT_WITH_PARENT', async () => {
+  it('exits at once when its parent is gone, with ARC_EXIT_WITH_PARENT', async () => {
     await seedImage(source, 'team/app', '1.0');
     source.faults.add({ fault: { kind: 'hang' } });
     const { child, ended } = await start({ env: { ARC_EXIT_WITH_PARENT: '1' } });

@@ -21,10 +21,10 @@ import { intoQuarantine, outOfQuarantine } from './quarantine.ts';
 import { type Outcome, report } from './report.ts';
 import { moveJob } from './transfer-job.ts';
 
-/** What the worker needs from its process. */
+/** The process of the worker, as far as the worker uses it. */
 export interface WorkerProcess {
   env: Readonly<Record<string, string | undefined>>;
-  /** Aborted when the process has to end; its reason is the name of the signal. */
+  /** Aborted when the process must stop, with the name of the signal as its reason. */
   stop: AbortSignal;
   print: (line: string) => void;
   warn: (line: string) => void;
@@ -32,18 +32,18 @@ export interface WorkerProcess {
 
 const unexpectedExitCode = 1;
 const maxRetryAttempts = 20;
-/** 64 GiB: more than any image that is used, and what the volume of the template holds. */
+/** 64 GiB: more than any image in use, and the size of the template's volume. */
 const defaultMaxBytes = 64 * 1024 ** 3;
 
 /**
- * Does the job in ARC_CONFIG_DIR and reports the outcome. Resolves with the exit code (0, or one per reason, see `exitCodes` of
- * shared/transfer). Never rejects, and prints no credential.
+ * Runs the job in ARC_CONFIG_DIR and reports the outcome. Resolves with the exit code (0, or one per failure reason, see `exitCodes` of
+ * shared/transfer). Never rejects, and prints no credentials.
  */
 export async function runWorker(worker: WorkerProcess): Promise<number> {
   const { env, print, warn } = worker;
   const { exitCode, outcome } = await work(worker);
   if (env.ARC_STEP === 'quarantine') {
-    // The last step of the pod tells how it went: Argo reads the result of that one alone.
+    // Argo reads only the result of the pod's last step, which reports this failure.
     await report(outcome, { resultFile: fetchedFile(env), terminationLog: undefined, print, warn });
     return 0;
   }
@@ -117,12 +117,12 @@ async function transfer(
   return moveJob(job, options);
 }
 
-/** The folders of the process that are no place of an Endpoint. */
+/** Folders of the process that no Endpoint may name. */
 function ownFolders(env: WorkerProcess['env']): string[] {
   const { ARC_WAITS_DIR: waits, ARC_REPORTS_DIR: reports } = env;
   return [
     ...[configDir(env), workDir(env), trustDir(env), attestationDir(env), '/var/run/secrets', '/proc'],
-    // Beside the folders of all runs.
+    // The parent of the folders of all runs.
     ...(waits === undefined ? [] : [path.dirname(waits)]),
     ...(reports === undefined ? [] : [reports]),
   ];
@@ -133,7 +133,7 @@ const workDir = (env: WorkerProcess['env']) => env.ARC_WORK_DIR ?? '/tmp/arc';
 const trustDir = (env: WorkerProcess['env']) => env.ARC_TRUST_DIR ?? '/etc/arc/trust';
 const attestationDir = (env: WorkerProcess['env']) => env.ARC_ATTESTATION_DIR ?? '/etc/arc/attestation';
 
-/** Where the first step leaves its result for the last one; the scanner between them cannot write it. */
+/** The result of the first step for the last one; the scanner in between cannot write it. */
 function fetchedFile(env: WorkerProcess['env']): string {
   return path.join(workDir(env), 'fetched.json');
 }
@@ -142,12 +142,12 @@ async function readFetched(env: WorkerProcess['env']): Promise<unknown> {
   try {
     return JSON.parse(await readFile(fetchedFile(env), 'utf8'));
   } catch {
-    // It is not there, or not whole: the step was killed.
+    // Missing or incomplete: the step was killed.
     return undefined;
   }
 }
 
-/** The whole number from 1 to `max` in a variable; undefined where it is not set. */
+/** The whole number from 1 to `max` in a variable; undefined if it is not set. */
 function wholeNumber(env: WorkerProcess['env'], name: string, max: number): number | undefined {
   const given = env[name];
   if (given === undefined || given === '') return undefined;
@@ -156,7 +156,7 @@ function wholeNumber(env: WorkerProcess['env'], name: string, max: number): numb
   throw new TransferError('config', `${name} must be a whole number from 1 to ${max}, not "${given}".`);
 }
 
-/** Aborted with `stop`; the reason is a message that explains to users why the artifact failed. */
+/** Aborted with `stop`, with an error that explains to users why the artifact failed. */
 function transferSignal(stop: AbortSignal): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => {

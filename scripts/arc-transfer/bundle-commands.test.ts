@@ -47,7 +47,7 @@ async function renamed(): Promise<void> {
 const exported = () => transfer('export SRC/team/app:1.0 DIR/out.tar --sign-key DIR/key.pem');
 
 describe('arc-transfer export and import', () => {
-  it('carry the tags that are selected, and a chart with its images, what both need once', async () => {
+  it('carry selected tags, and a chart with its images, shared content once', async () => {
     await seedImage(source, 'team/app', '1.1', { signature: false });
     const files = {
       'Chart.yaml': chartYaml('demo', '1.2.3'),
@@ -63,7 +63,7 @@ describe('arc-transfer export and import', () => {
     expect((await transfer('import DIR/chart.tar DST/m/')).stdout).toContain('Imported 3 of 3 artifacts');
   });
 
-  it('carry an artifact in a signed bundle, and give a signed receipt back', async () => {
+  it('carry an artifact in a signed bundle, and return a signed receipt', async () => {
     const out = await exported();
     expect(out.exitCode).toBe(0);
     expect(out.stdout).toMatch(
@@ -93,7 +93,7 @@ describe('arc-transfer export and import', () => {
     ).toBe(true);
   });
 
-  it('say that nobody checked a signature, and stop where the key is another one', async () => {
+  it('warn about an unverified signature, and stop for another key', async () => {
     await exported();
     const other = generateKeyPairSync('ed25519').publicKey;
     await writeFile(path.join(folder, 'other.pem'), other.export({ format: 'pem', type: 'spki' }));
@@ -101,10 +101,13 @@ describe('arc-transfer export and import', () => {
     expect(refused).toMatchObject({ exitCode: 11, stderr: expect.stringContaining('Nothing was imported') });
     expect(destination.requests).toEqual([]);
     const warned = await transfer('import DIR/out.tar DST/ --quiet');
-    expect(warned).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^Warning: .*without --key/) });
+    expect(warned).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/^Warning: .*not verified: use --key/),
+    });
   });
 
-  it('judge each artifact by --policy: what is denied is not written, and not sent', async () => {
+  it('apply --policy to each artifact: a denied artifact is neither written nor sent', async () => {
     const file = path.join(folder, 'policy.json');
     const only = (rules: object) => writeFile(file, JSON.stringify(rules));
     const policy = '--policy DIR/policy.json';
@@ -123,7 +126,7 @@ describe('arc-transfer export and import', () => {
     expect(await transfer(`import DIR/out.tar DST/ ${policy}`)).toMatchObject({ exitCode: 0 });
   });
 
-  it('take parts as the shell names them, and platforms', async () => {
+  it('accept parts as expanded by the shell, and platforms', async () => {
     const size = '--part-size 64KiB';
     await transfer(`export SRC/team/app:1.0 DIR/out.tar ${size} --platform linux/amd64 --json`);
     const out = await transfer('import DIR/out.tar.001 DIR/out.tar.002 DST/ --json');
@@ -154,7 +157,7 @@ describe('arc-transfer export and import', () => {
     expect(await transfer('verify SRC/team/app:1.0 oci-layout:DIR/b')).toMatchObject({ exitCode: 0 });
   });
 
-  it('leave out what an earlier bundle brought', async () => {
+  it('omit the blobs of an earlier bundle', async () => {
     await exported();
     const since = '--since DIR/out.arc-bundle.json';
     const next = await transfer(`export SRC/team/app:1.0 DIR/next.tar ${since}`);
@@ -172,11 +175,11 @@ describe('arc-transfer export and import', () => {
     ['export SRC/team/app:1.0', 2, "missing required argument 'FILE.tar'"],
     ['import DIR/out.tar', 2, "missing required argument 'DST'"],
     ['import DIR/out.tar DST/team/app:1', 14, 'that ends with "/"'],
-    ['import DIR/out.tar s3://DST/bucket/', 14, 'cannot take a bundle'],
-    ['export https://DST/x.tgz DIR/out.tar', 14, 'is a file, and a bundle holds images'],
-    ['import DIR/a.tar DIR/b.tar DST/', 14, 'are not one bundle'],
+    ['import DIR/out.tar s3://DST/bucket/', 14, 'cannot be the target of a bundle'],
+    ['export https://DST/x.tgz DIR/out.tar', 14, 'is a file, but a bundle contains images'],
+    ['import DIR/a.tar DIR/b.tar DST/', 14, 'are different bundles'],
     ['import DIR/none.tar DST/', 14, 'There is no bundle'],
-    ['import DIR/out.tar DST/ --sign-key DIR/key.pem', 14, 'name its file with --receipt'],
+    ['import DIR/out.tar DST/ --sign-key DIR/key.pem', 14, 'set its file with --receipt'],
     ['import DIR/out.tar DST/ --key DIR/none.pem', 14, 'Cannot read the public key'],
     ['export SRC/team/app:1.0 DIR/out.tar --part-size 5', 14, '--part-size "5" is not a size'],
     ['export SRC/team/app:1.0 DIR/out.tar --part-size 4XB', 14, '--part-size "4XB" is not a size'],
@@ -192,10 +195,10 @@ describe('arc-transfer export and import', () => {
   });
 
   it.each([
-    ['--name new', 11, /it is the bundle "old" of .* under the name of another one/],
-    [`--digest sha256:${'0'.repeat(64)}`, 11, /its digest is sha256:.* was asked for/],
-    ['--not-older-than 2999-01-01T00:00:00Z', 11, /one that was made at 2999-01-01T00:00:00.000Z or later/],
-    ['--not-older-than 0s', 11, /or later was asked for/],
+    ['--name new', 11, /it is the bundle "old" of .* under another name/],
+    [`--digest sha256:${'0'.repeat(64)}`, 11, /its digest is sha256:.* was requested/],
+    ['--not-older-than 2999-01-01T00:00:00Z', 11, /one of 2999-01-01T00:00:00.000Z or later/],
+    ['--not-older-than 0s', 11, /or later was requested/],
     ['--not-older-than yesterday', 2, /It must be a time such as/],
     ['--digest 5', 14, /is not a sha256 or sha512 digest/],
   ])('import %s refuses an older bundle under a new name', async (option, exitCode, message) => {
@@ -205,7 +208,7 @@ describe('arc-transfer export and import', () => {
     expect(destination.count('PUT') + destination.count('POST')).toBe(0);
   });
 
-  it('import takes the bundle that is asked for, and warns of another name where nothing is', async () => {
+  it('import accepts the requested bundle, and warns about another name if none is requested', async () => {
     await renamed();
     const asked = '--name old --not-older-than 1h';
     expect(await transfer(`import DIR/new.tar DST/m/ --quiet ${asked}`)).toMatchObject({

@@ -48,7 +48,7 @@ interface ImportOptions extends BundleOptions {
   notOlderThan?: Date;
 }
 
-/** Adds `export` and `import`. `secrets` receives what must not be printed. */
+/** Adds `export` and `import`. `secrets` collects values that must not be printed. */
 export function addBundleCommands(program: Command, terminal: Terminal, secrets: string[]): void {
   const exporting = selecting(connecting(new Command('export')))
     .description('write artifacts, and what refers to them, into a bundle: an OCI layout as tar')
@@ -103,11 +103,11 @@ function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
-/** The time that `text` names, or that long ago. */
+/** Parses a time, or a duration before now. */
 function earliest(text: string): Date {
   const ago = parseDuration(text);
   const time = ago === undefined ? Date.parse(text) : Date.now() - ago;
-  // Other forms than these are read in some local way.
+  // Date.parse accepts other formats, but reads them as local time.
   if (
     Number.isNaN(time) ||
     (ago === undefined && !/^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text))
@@ -124,14 +124,14 @@ function lastOf(names: readonly string[], command: Command, need: string): [last
   return command.error(`error: missing required argument '${need}'`);
 }
 
-/** A shell makes all names of the parts out of FILE.tar.*: they are one bundle. */
+/** The name of a bundle. A shell expands FILE.tar.* to the names of all parts. */
 function bundleOf(files: readonly string[]): string {
   const bases = new Set(files.map((file) => file.replace(/\.(?:\d{3,6}|\*)$/, '')));
   const [first = ''] = files;
   if (bases.size === 1) return first;
   throw new TransferError(
     'config',
-    `${[...bases].slice(0, 5).join(' and ')} are not one bundle: import one after the other.`,
+    `${[...bases].slice(0, 5).join(' and ')} are different bundles: import them one by one.`,
   );
 }
 
@@ -154,14 +154,14 @@ async function exportTo(
     ...(signKey !== undefined && { signKey: await readPrivateKey(signKey) }),
   };
   const made = await withProgress(terminal, shown, (progress) =>
-    inSession(copying, async (opening) => {
+    inSession(copying, async (context) => {
       const known = new Map<string, Holding>();
       const items: ExportItem[] = [];
       const warnings: string[] = [];
       for (const [index, job] of jobs.entries()) {
         const text = asked[index] ?? '';
         const contents = [{ text, at: text, spec: job.artifact.spec }];
-        const found = await expandContents(job, contents, opening, { known });
+        const found = await expandContents(job, contents, context, { known });
         items.push(...found.items);
         warnings.push(...found.warnings);
       }
@@ -214,7 +214,7 @@ async function importTo(
 ): Promise<void> {
   const { signal } = terminal;
   if (signKey !== undefined && receipt === undefined)
-    throw new TransferError('config', '--sign-key signs the receipt: name its file with --receipt.');
+    throw new TransferError('config', '--sign-key signs the receipt: set its file with --receipt.');
   if (digest !== undefined && !isDigest(digest))
     throw new TransferError('config', `--digest ${digest.slice(0, 200)} is not a sha256 or sha512 digest.`);
   const expected = {
@@ -243,12 +243,10 @@ async function importTo(
   const warnings = [
     ...(wanted === undefined && digest === undefined && fileName !== ownName
       ? [
-          `the bundle in ${path.basename(name)} was exported as "${ownName}" at ${created}: --name refuses another one`,
+          `the bundle in ${path.basename(name)} was exported as "${ownName}" at ${created}: use --name to require a name`,
         ]
       : []),
-    ...(bundle.signature === 'unchecked'
-      ? ['the bundle is signed, and without --key nobody checked it']
-      : []),
+    ...(bundle.signature === 'unchecked' ? ['the signature of the bundle was not verified: use --key'] : []),
     ...imported.warnings,
   ];
   const told = receiptOf(bundle, to, imported.items, new Date());

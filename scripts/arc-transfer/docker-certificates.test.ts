@@ -31,7 +31,7 @@ describe('the certificates of docker', () => {
     await expect(of('r.io')).rejects.toThrow('has only one of client.cert and client.key');
   });
 
-  it('are shown to the registry, and to no other end of the job', async () => {
+  it('are offered to the registry, and to no other end of the job', async () => {
     await write('r.io', { 'ca.crt': 'A', 'client.cert': 'C', 'client.key': 'K' });
     const job = await makeJob('r.io/team/app:1.0', 'other.io/', {}, { DOCKER_CONFIG: folder });
     expect(job.source.tls).toEqual({ ca: 'A', certificate: 'C', key: 'K' });

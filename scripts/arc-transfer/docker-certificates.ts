@@ -6,12 +6,12 @@ import { TransferError } from '#shared/transfer';
 
 type Tls = NonNullable<JobEndpoint['tls']>;
 
-/** The files of a registry's folder in `certs.d`, as docker has them. */
+/** The files of a registry's folder in `certs.d`, as in docker. */
 const files = { ca: 'ca.crt', certificate: 'client.cert', key: 'client.key' } as const;
 
 /**
- * What lies in `certs.d/HOST[:PORT]` for a registry, where docker and podman look too: the authority to trust and the client certificate. The
- * folder of the user (beside docker's config.json) comes before those of the machine. Rejects with a config TransferError.
+ * Returns the CA and client certificate of a registry in `certs.d/HOST[:PORT]`, as docker and podman do. The user's folder (beside docker's
+ * config.json) takes precedence over those of the machine. Rejects with a config TransferError.
  */
 export async function dockerCertificates(
   host: string,

@@ -40,7 +40,7 @@ describe('the credentials of docker login', () => {
     expect(await credentials('r.io')).toEqual({ dockerConfigJson: content });
   });
 
-  it('come from the helper of the registry, else from the one for all', async () => {
+  it("come from the registry's helper, else from the default one", async () => {
     await helper(
       'one',
       `r.io) echo '{"ServerURL":"r.io","Username":"bob","Secret":"hunter22"}';;\n${notFound}`,
@@ -83,10 +83,10 @@ describe('the credentials of docker login', () => {
   it.each([
     ['not JSON', 'hunter22', 'is not a docker configuration'],
     ['no object', '["hunter22"]', 'is not a docker configuration'],
-    ['a helper with a path', { credsStore: '../../bin/hunter22' }, 'is not a word'],
+    ['a helper with a path', { credsStore: '../../bin/hunter22' }, 'invalid name'],
     ['a helper that is not there', { credsStore: 'absent' }, 'docker-credential-absent.*it is not in PATH'],
     ['a helper that fails', { credsStore: 'broken' }, 'docker-credential-broken.*it failed \\(3\\)'],
-  ])('are refused for %s, without what they hold', async (_, content, why) => {
+  ])('are refused for %s, without quoting them', async (_, content, why) => {
     await helper('broken', '*) echo hunter22; exit 3;;');
     await config(content);
     const error: unknown = await credentials('r.io').catch((caught: unknown) => caught);

@@ -15,16 +15,16 @@ const helperAnswer = z.object({ Username: z.string(), Secret: z.string() });
 const helperForm = /^[A-Za-z0-9._-]{1,64}$/;
 const helperLimitMs = 30_000;
 const helperLimitBytes = 64 * 1024;
-/** The name that docker itself has for Docker Hub in its configuration. */
+/** docker's key for Docker Hub. */
 const hubKey = 'https://index.docker.io/v1/';
-/** The user name of a helper's answer that is an identity token. */
+/** The user name in a helper's response that contains an identity token. */
 const tokenUser = '<token>';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the credentials for a registry that `docker login`, `crane auth login` and others have left: from the credential helper that
- * `config.json` names, else from the file itself. Undefined without any. Rejects with a config TransferError that quotes no secret.
+ * Returns the credentials for a registry stored by `docker login`, `crane auth login` and others: from the credential helper in `config.json`,
+ * else from the file itself. Undefined if there are none. Rejects with a config TransferError that quotes no secret.
  */
 export async function dockerCredentials(
   host: string,
@@ -45,8 +45,8 @@ export async function dockerCredentials(
 }
 
 /**
- * Returns what `docker login` has left for several registries, as one docker configuration: that of the file, and what credential helpers hold
- * for `hosts`, in which `*` stands for any characters. Each registry gets its own entry. Undefined without any login.
+ * Returns the logins for several registries as one docker configuration: the entries of the file, and those of credential helpers for `hosts`,
+ * where `*` matches any characters. Undefined if there are none.
  */
 export async function dockerLogins(
   hosts: readonly string[],
@@ -73,7 +73,7 @@ export async function dockerLogins(
 type Config = z.infer<typeof configShape> & { text: string };
 
 /**
- * Keeps a login where docker does: in the credential helper of the registry, else in `config.json`. Resolves with that place, for people. Rejects
+ * Stores a login where docker does: in the registry's credential helper, else in `config.json`. Resolves with the name of that place. Rejects
  * with a config TransferError that quotes no secret.
  */
 export async function storeLogin(
@@ -98,7 +98,7 @@ export async function storeLogin(
   const text = JSON.stringify({ ...whole, auths: { ...config?.auths, [key]: { auth } } }, null, '\t');
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    // Another program may read it meanwhile.
+    // Renamed into place, because another program may read it meanwhile.
     await writeFile(`${file}.${process.pid}`, text, { mode: 0o600 });
     await rename(`${file}.${process.pid}`, file);
   } catch (caught) {
@@ -134,7 +134,7 @@ function keyOf(host: string): string {
   return /^(?:index\.|registry-1\.)?docker\.io$/.test(host) ? hubKey : host;
 }
 
-/** The registry of a key: helpers list some with scheme and path. */
+/** The registry of a key: some helpers list keys with scheme and path. */
 function hostOf(key: string): string {
   return key === hubKey ? 'docker.io' : key.replace(/^https?:\/\//, '').replace(/\/.*$/, '');
 }
@@ -147,7 +147,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's message would quote a credential; the caller says what is wrong.
+    // The parser's message would quote credentials; the caller reports the failure.
     return undefined;
   }
 }
@@ -158,7 +158,7 @@ interface Login {
   password: string;
 }
 
-/** The logins as docker keeps them in its file. A helper that holds an identity token says so by the user name. */
+/** The logins in docker's file format. Helpers mark an identity token by the user name. */
 function configOf(logins: readonly Login[]): { auths: Record<string, object> } {
   const entries = logins.map(({ key, username, password }) => [
     key,
@@ -167,14 +167,14 @@ function configOf(logins: readonly Login[]): { auths: Record<string, object> } {
   return { auths: Object.fromEntries(entries) };
 }
 
-/** Returns what a helper holds for a registry; undefined: nothing. */
+/** Returns a helper's login for a registry; undefined if it has none. */
 async function askHelper(helper: string, key: string, env: Environment): Promise<Login | undefined> {
   const answer = helperAnswer.safeParse(parsed((await runHelper(helper, 'get', key, env)) ?? ''));
   if (!answer.success) return undefined;
   return { key, username: answer.data.Username, password: answer.data.Secret };
 }
 
-/** Returns the keys of all registries for which a helper holds something. */
+/** Returns the keys of all registries that a helper has logins for. */
 async function listOf(helper: string, env: Environment): Promise<string[]> {
   const answer = z
     .record(z.string(), z.string())
@@ -182,7 +182,7 @@ async function listOf(helper: string, env: Environment): Promise<string[]> {
   return answer.success ? Object.keys(answer.data) : [];
 }
 
-/** Runs `docker-credential-<helper> VERB` (docker/docker-credential-helpers). Undefined: it has nothing for this registry. */
+/** Runs `docker-credential-<helper> VERB` (docker/docker-credential-helpers). Undefined if it has no entry for this registry. */
 async function runHelper(
   helper: string,
   verb: 'get' | 'list' | 'store',
@@ -192,14 +192,14 @@ async function runHelper(
   if (!helperForm.test(helper))
     throw new TransferError(
       'config',
-      'The docker configuration names a credential helper whose name is not a word.',
+      'The docker configuration names a credential helper with an invalid name.',
     );
   const program = `docker-credential-${helper}`;
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   const options = { env, timeout: helperLimitMs, maxBuffer: helperLimitBytes };
   const child = execFile(program, [verb], options, (error, stdout) => {
     if (!error) return resolve(stdout);
-    // All helpers say it on stdout, in these words.
+    // All helpers print these words to stdout.
     if (stdout.includes('credentials not found')) return resolve(undefined);
     const why = error.code === 'ENOENT' ? 'it is not in PATH' : `it failed (${error.code ?? error.signal})`;
     const where = verb === 'get' ? ` for ${input}` : '';
@@ -210,7 +210,7 @@ async function runHelper(
       ),
     );
   });
-  // A helper that does not read breaks the pipe: its exit tells more.
+  // A helper that does not read its input breaks the pipe; its exit code is more informative.
   child.stdin?.on('error', () => undefined).end(input);
   return promise;
 }

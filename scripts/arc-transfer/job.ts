@@ -14,20 +14,20 @@ export interface JobOptions extends Selection {
   ca?: string;
   plainHttp?: boolean;
   insecureSkipTlsVerify?: boolean;
-  /** Where `s3://` is, if not at AWS, and in which region. */
+  /** The S3 storage of `s3://` URLs, if not AWS, and its region. */
   endpointUrl?: string;
   region?: string;
-  /** Other hosts to which servers may lead. */
+  /** Further hosts that servers may redirect to. */
   redirectHost?: string[];
   /** A file with a policy. */
   policy?: string;
-  /** The file by which the policy judges certificates. */
+  /** The file with the policy's trust root for certificates. */
   trustedRoot?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The option of commands that move, or say what they would. */
+/** For commands that copy, or predict a copy. */
 export const policyOption = ['--policy <file>', 'move nothing that this policy (JSON) denies'] as const;
 
 export const trustedRootOption = [
@@ -40,7 +40,7 @@ export const verifyOption = [
   'ask DST for every manifest and blob, and send what it has lost behind a manifest',
 ] as const;
 
-/** The file of `--trusted-root`, if one is given. */
+/** The option of the trust root, if one is given. */
 export function trusting({
   trustedRoot,
 }: {
@@ -49,7 +49,7 @@ export function trusting({
   return trustedRoot === undefined ? {} : { trustedRoot };
 }
 
-/** Adds the options that every command has: how servers are spoken to, and the form of the result. */
+/** Adds the options that every command has: connections, and the format of the result. */
 export function connecting(command: Command): Command {
   return command
     .option('--ca <file>', 'trust these certificate authorities (PEM)')
@@ -61,7 +61,7 @@ export function connecting(command: Command): Command {
     .option('--json', 'print the result as one line of JSON');
 }
 
-/** The job of a worker that the command line stands for. Rejects with a config TransferError. */
+/** Returns the worker's job for a command line. Rejects with a config TransferError. */
 export async function makeJob(from: string, to: string, options: JobOptions, env: Environment): Promise<Job> {
   const [source, destination] = [parseSource(from), parsePlace(to)];
   return {
@@ -75,7 +75,7 @@ export async function makeJob(from: string, to: string, options: JobOptions, env
   };
 }
 
-/** The half of a job that reads SRC for a bundle. Rejects with a config TransferError. */
+/** Returns the half of a job that reads SRC for a bundle. Rejects with a config TransferError. */
 export async function makeSource(
   from: string,
   options: JobOptions,
@@ -85,9 +85,9 @@ export async function makeSource(
   if (fileTypes.has(source.type))
     throw new TransferError(
       'config',
-      `SRC "${from}" is a file, and a bundle holds images, charts and other OCI artifacts: copy it into a registry first.`,
+      `SRC "${from}" is a file, but a bundle contains images, charts and other OCI artifacts: copy it into a registry first.`,
     );
-  // A bundle is a layout, in which an artifact keeps its name.
+  // A bundle is a layout, where an artifact keeps its name.
   const bundle: Place = { type: 'oci-layout', remoteURL: '', name: undefined };
   return {
     artifact: selected({ type: source.type, spec: specOf(source.name, source, bundle, options) }, options),
@@ -95,7 +95,7 @@ export async function makeSource(
   };
 }
 
-/** The half of a job that writes into DST, each artifact under its own name. Rejects with a config TransferError. */
+/** Returns the half of a job that writes to DST, each artifact under its own name. Rejects with a config TransferError. */
 export async function makeDestination(
   to: string,
   options: JobOptions,
@@ -106,7 +106,7 @@ export async function makeDestination(
   if (name !== undefined || (type !== 'oci' && type !== 'oci-layout'))
     throw new TransferError(
       'config',
-      `DST "${to}" cannot take a bundle, whose artifacts keep their names: give a place in a registry that ends with "/", as in registry.example.com/mirror/, or a layout.`,
+      `DST "${to}" cannot be the target of a bundle, whose artifacts keep their names: use a registry path that ends with "/", such as registry.example.com/mirror/, or a layout.`,
     );
   return {
     artifact: { type, spec: {} },
@@ -114,7 +114,7 @@ export async function makeDestination(
   };
 }
 
-/** A place that is only looked at, with how its server is reached. Rejects with a config TransferError. */
+/** Returns a place to read from, and its connection settings. Rejects with a config TransferError. */
 export async function makePlace(
   text: string,
   options: JobOptions,
@@ -129,13 +129,13 @@ function parseSource(from: string): Place {
   if (source.name !== undefined || source.type === 'oci-layout' || fileTypes.has(source.type)) return source;
   throw new TransferError(
     'config',
-    `SRC "${from}" names no artifact, only a place: add it, as in oci://host/team/app:1.0.`,
+    `SRC "${from}" names no artifact: add it, as in oci://host/team/app:1.0.`,
   );
 }
 
 const fileTypes = new Set(['http', 'webdav', 's3']);
 
-/** The fields that the type of the source reads, as docs/orders.md lists them. */
+/** The fields for the type of the source, as documented in docs/orders.md. */
 function specOf(
   name: string | undefined,
   source: Place,
@@ -156,7 +156,10 @@ function specOf(
   }
   if (source.type === 'helm') {
     if (digest !== undefined)
-      throw new TransferError('config', '--digest is for images and files: a chart is known by its version.');
+      throw new TransferError(
+        'config',
+        '--digest is for images and files: a chart is identified by its version.',
+      );
     const [chart = '', version] = name.split(':');
     const override = destination.name;
     return {
@@ -168,18 +171,18 @@ function specOf(
   return imageSpec(name, destination, options);
 }
 
-/** What is in the folder SRC lands in the folder DST. */
+/** The contents of the folder SRC go into the folder DST. */
 function folderSpec(
   { remoteURL }: Place,
   { type, name, remoteURL: to }: Place,
   { digest }: JobOptions,
 ): Job['artifact']['spec'] {
   if (digest !== undefined)
-    throw new TransferError('config', '--digest is for one artifact, and SRC is a folder.');
+    throw new TransferError('config', '--digest is for a single artifact, but SRC is a folder.');
   if (name === undefined && fileTypes.has(type)) return { path: '/' };
   throw new TransferError(
     'config',
-    `SRC ${remoteURL}/ is a folder, and DST ${to} is none: DST must be one on a file server or in S3, with a slash at its end.`,
+    `SRC ${remoteURL}/ is a folder, but DST ${to} is not: DST must be a folder on a file server or in S3, with a trailing slash.`,
   );
 }
 
@@ -196,7 +199,7 @@ function imageSpec(
   };
 }
 
-/** The name at the destination; with the digest that is expected, if one is. */
+/** The name at the destination, with the expected digest if there is one. */
 function landing(from: string, { type, name }: Place, digest: string | undefined): string | undefined {
   if (digest === undefined) return name;
   if (!isDigest(digest))
@@ -217,7 +220,7 @@ async function endpoint(
   const credentials = await credentialsOf(side, place, options, env);
   const remoteURL = await remoteURLOf(place, options, env);
   const { type, host } = place;
-  // Registries of images are read from: nothing is sent to where a destination leads for their sake.
+  // Image registries are only read from, so they are no redirect hosts of the destination.
   const registries = side === 'source' ? (options.imageRegistry ?? []) : [];
   const redirectHosts = [...(options.redirectHost ?? []), ...registries];
   const tls = {
@@ -246,7 +249,7 @@ async function remoteURLOf(place: Place, options: JobOptions, env: Environment):
   return maySpeakTls && (await speaksTls(given)) ? given.replace(/^http:/, 'https:') : given;
 }
 
-/** What docker login left for registries, those of a chart's images included, and the variables that every tool of AWS takes for S3. */
+/** The credentials of docker login for registries, including those of a chart's images, and AWS environment variables for S3. */
 async function credentialsOf(
   side: 'source' | 'destination',
   { type, host }: Place,
@@ -268,7 +271,7 @@ async function credentialsOf(
   };
 }
 
-/** The policy in the file of `--policy`, if there is one. Rejects with a config TransferError. */
+/** The policy in the file of `--policy`, if given. Rejects with a config TransferError. */
 export async function policyOf(file: string | undefined): Promise<Pick<Job, 'policy'>> {
   return file === undefined ? {} : { policy: await fileOf('--policy', file, 'policy') };
 }

@@ -11,15 +11,15 @@ interface LoginOptions extends JobOptions {
   passwordStdin?: boolean;
 }
 
-/** A password is one line; a token of a cloud can be long. */
-const longestPassword = 64 * 1024;
-/** A registry on this machine may be looked at. */
+/** A password is one line, but a cloud token can be long. */
+const maxPasswordLength = 64 * 1024;
+/** Registries on this machine may be probed. */
 const loopback = [
   ['127.0.0.0', 8],
   ['::1', 128],
 ] as const;
 
-/** Adds `login`, which keeps a password where docker and every other tool of registries looks for it. */
+/** Adds `login`, which stores a password where docker and other registry tools look for it. */
 export function loginCommand(command: Command, terminal: Terminal, secrets: string[]): Command {
   return connecting(command)
     .description('try a user name and password at a registry, and keep them as docker login does')
@@ -31,7 +31,7 @@ export function loginCommand(command: Command, terminal: Terminal, secrets: stri
       if (place.type !== 'oci' || place.host !== host)
         throw new TransferError(
           'config',
-          `"${host}" is no registry: give its host, such as registry.example.com.`,
+          `"${host}" is not a registry: use its host, such as registry.example.com.`,
         );
       const { username = '' } = options;
       const password = await readPassword(terminal, options.passwordStdin === true);
@@ -48,12 +48,12 @@ export function loginCommand(command: Command, terminal: Terminal, secrets: stri
         guard: createAddressGuard(loopback),
       });
       if (authenticated.status === 'False')
-        throw new TransferError('auth', `Registry ${host} refused user "${username}": nothing is kept.`);
+        throw new TransferError('auth', `Registry ${host} refused user "${username}": nothing was stored.`);
       if (reachable.status === 'False')
-        throw new TransferError('retryable', `${reachable.message}: nothing is kept.`);
+        throw new TransferError('retryable', `${reachable.message}: nothing was stored.`);
       const kept = await storeLogin({ host, username, password }, terminal.env);
       if (authenticated.status === 'Unknown')
-        terminal.stderr.write(`Warning: not tried: ${authenticated.message}\n`);
+        terminal.stderr.write(`Warning: not tested: ${authenticated.message}\n`);
       terminal.stdout.write(`Logged in to ${host} as ${username}; the password is in ${kept}.\n`);
     });
 }
@@ -62,19 +62,19 @@ async function readPassword({ stdin, stderr, signal }: Terminal, fromPipe: boole
   if (stdin === undefined || (!fromPipe && stdin.isTTY !== true))
     throw new TransferError(
       'config',
-      'There is no terminal to ask for the password: give it with --password-stdin.',
+      'There is no terminal to ask for the password: pass it with --password-stdin.',
     );
   if (fromPipe) {
     let text = '';
     for await (const chunk of stdin) {
       text += String(chunk);
-      if (text.length > longestPassword)
+      if (text.length > maxPasswordLength)
         throw new TransferError('config', 'The password is longer than 64 KiB.');
     }
     return filled(text.replace(/\r?\n$/, ''));
   }
   stderr.write('Password: ');
-  // What is typed is not shown.
+  // The input is not echoed.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output, terminal: true });
   try {

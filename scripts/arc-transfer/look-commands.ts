@@ -18,20 +18,20 @@ interface LookOptions extends JobOptions {
   json?: boolean;
 }
 
-/** What an artifact is made of. */
+/** The parts of an artifact. */
 interface Inspected {
   digest: string;
   mediaType: string;
-  /** Bytes of all that a copy would move, manifests included, and without what refers to it. */
+  /** Total bytes that a copy would move, manifests included, referrers not. */
   bytes: number;
-  /** Of an index: what it is made of. */
+  /** The images of an index. */
   platforms: { platform: string; digest: string; bytes: number }[];
   /** Signatures, SBOMs and attestations. */
   referrers: { type: string; digest: string; tag?: string }[];
   warnings: string[];
 }
 
-/** Adds `inspect` and `tags`, which move nothing. `secrets` receives what must not be printed. */
+/** Adds `inspect` and `tags`, which copy nothing. `secrets` collects values that must not be printed. */
 export function addLookCommands(
   add: (command: Command) => void,
   make: (name: string) => Command,
@@ -55,7 +55,7 @@ export function addLookCommands(
       look(from, options, terminal, secrets, async (repository, name, signal) => {
         const { tag, digest } = parseImageName(name);
         if (tag !== undefined || digest !== undefined)
-          throw new TransferError('config', `SRC "${from}" names one artifact: give the repository alone.`);
+          throw new TransferError('config', `SRC "${from}" names one artifact: use only the repository.`);
         const tags = (await repository.tags(signal)).toSorted(byVersion);
         const result = { tags, warnings: [] };
         print(terminal, options.json, result, tags);
@@ -75,7 +75,7 @@ async function look(
 ): Promise<void> {
   const { place, endpoint } = await makePlace(from, options, terminal.env);
   if (place.type !== 'oci' || place.name === undefined)
-    throw new TransferError('config', `SRC "${from}" is no artifact of a registry: give host/path.`);
+    throw new TransferError('config', `SRC "${from}" is not an artifact of a registry: use host/path.`);
   const { name, remoteURL, tls, credentials, redirectHosts } = endpoint;
   secrets.push(...secretsOfEndpoint(credentials));
   const image = place.name;
@@ -88,7 +88,7 @@ async function look(
       ...(credentials && { credentials }),
       ...(redirectHosts && { redirectHosts }),
     };
-    return act(session.open(location, 'pull'), image, signal);
+    return act(session.repository(location, 'pull'), image, signal);
   });
 }
 
@@ -100,7 +100,7 @@ async function inspected(repository: Repository, signal: AbortSignal): Promise<I
     Promise.all(
       root.children.map(async (child) => {
         const manifest = await source.manifest(child.digest, signal, child.mediaType);
-        if (!manifest) warnings.push(`${child.digest} is in the index and not in the registry`);
+        if (!manifest) warnings.push(`${child.digest} is in the index, but not in the registry`);
         return { platform: platformOf(root, child.digest), digest: child.digest, bytes: sizeOf(manifest) };
       }),
     ),
@@ -120,7 +120,7 @@ function sizeOf(manifest: Manifest | undefined): number {
   return (manifest?.blobs ?? []).reduce((sum, { size }) => sum + size, manifest?.bytes.length ?? 0);
 }
 
-/** `linux/arm64/v8` as the index says it, or `unknown`. */
+/** `linux/arm64/v8` as in the index, or `unknown`. */
 function platformOf({ bytes }: Manifest, digest: string): string {
   const parsed: unknown = JSON.parse(bytes.toString('utf8'));
   const entries =

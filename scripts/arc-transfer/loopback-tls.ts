@@ -1,17 +1,17 @@
 import tls from 'node:tls';
 
 const limitMs = 2000;
-/** What Node says of an answer that is not TLS. */
+/** Node's error codes for a response that is not TLS. */
 const notTls = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
-/** True if the server at a host of this machine answers a TLS handshake, whatever its certificate. Never rejects; takes two seconds at most. */
+/** True if the server at a local host completes a TLS handshake, whatever its certificate. Never rejects; takes at most two seconds. */
 export function speaksTls(origin: string): Promise<boolean> {
   const { hostname, port } = new URL(origin);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = tls.connect({
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? 443 : Number(port),
-    // Only the protocol is asked for: the transfer checks the certificate.
+    // Only the protocol matters here: the transfer checks the certificate.
     rejectUnauthorized: false,
   });
   const end = (result: boolean): void => {
@@ -21,7 +21,7 @@ export function speaksTls(origin: string): Promise<boolean> {
   socket.setTimeout(limitMs, () => end(false));
   socket.once('secureConnect', () => end(true));
   socket.once('close', () => end(false));
-  // A refusal in TLS, such as for want of a client certificate, is TLS.
+  // A TLS alert, such as for a missing client certificate, is TLS.
   socket.once('error', ({ code = '' }: NodeJS.ErrnoException) =>
     end(code.startsWith('ERR_SSL_') && !notTls.has(code)),
   );

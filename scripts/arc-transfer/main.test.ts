@@ -4,7 +4,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 
-it('arc-transfer ends without a word when its reader has gone', async () => {
+it('arc-transfer ends silently when its reader has gone', async () => {
   const { NODE_COMPILE_CACHE, PATH } = process.env;
   const child = spawn(process.execPath, [path.join(import.meta.dirname, 'main.ts'), '--help'], {
     env: { NODE_COMPILE_CACHE, PATH },

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
-/** `arc-transfer`: what a worker does, by hand. docs/arc-transfer.md */
+/** `arc-transfer`: does what a worker does, from the command line. docs/arc-transfer.md */
 const [major = 0] = process.versions.node.split('.').map(Number);
 if (major < 22) {
-  process.stderr.write(`arc-transfer needs Node 22 or later, and this is Node ${process.versions.node}\n`);
+  process.stderr.write(`arc-transfer needs Node 22 or later, but this is Node ${process.versions.node}\n`);
   process.exit(2);
 }
-// Loaded after the check: an older Node would stop at its first line with less to say.
+// Loaded after the check, because an older Node would fail on the first line without an explanation.
 const { run } = await import('./program.ts');
 const stop = new AbortController();
-// Once: the second Ctrl-C ends a command that does not end by itself.
+// Once: a second Ctrl-C kills a command that does not stop.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(name));
 const { stdout, stderr, env } = process;
-// A reader that has gone, as with `| head`, ends the process without a word, as SIGPIPE would.
+// A closed reader, such as `| head`, ends the process silently, as SIGPIPE would.
 for (const stream of [stdout, stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -22,12 +22,12 @@ const exitCode = await run(process.argv.slice(2), {
   stderr,
   env,
   signal: stop.signal,
-  // Node opens the standard input when it is looked at.
+  // Node opens the standard input on first access.
   get stdin() {
     return process.stdin;
   },
 });
-// What is written to a pipe may still be on its way.
+// Flushes writes to pipes.
 await Promise.all([stdout, stderr].map((stream) => new Promise((done) => stream.write('', done))));
 process.exit(exitCode);
 

@@ -47,10 +47,10 @@ describe('a place', () => {
 
   it.each([
     ['oci-layout:', 'needs a folder'],
-    ['https://h.io/a%2Fb', '%2F is no part of a name'],
+    ['https://h.io/a%2Fb', 'a name cannot contain %2F'],
     ['alpine:3', 'does not start with a registry host'],
     ['team/app', 'does not start with a registry host'],
-    ['ftp://r.io/app', 'its scheme is "ftp://", and it can be oci://'],
+    ['ftp://r.io/app', 'its scheme is "ftp://", which is not one of oci://'],
     ['r.io/Team/App', 'is not a repository path'],
   ])('cannot be %s: %s', (text, why) => {
     expect(() => parsePlace(text)).toThrow(why);

@@ -2,22 +2,22 @@ import { pathToFileURL } from 'node:url';
 import { decodedName, escapeName } from '#shared/domain/address';
 import { formatReference, isLoopback, parseReference, registryURL, TransferError } from '#shared/transfer';
 
-/** A place on the command line: the Endpoint that it stands for, and the artifact there. */
+/** A place on the command line: an Endpoint, and an artifact there. */
 export interface Place {
   type: string;
   remoteURL: string;
-  /** The artifact relative to `remoteURL`; undefined where a destination keeps the name of the source. */
+  /** The artifact relative to `remoteURL`; undefined if a destination keeps the name of the source. */
   name: string | undefined;
-  /** `host[:port]`, the key of credentials; none for a folder. */
+  /** `host[:port]`, the key of its credentials; none for a folder. */
   host?: string;
-  /** True for a registry of this machine that is named without a scheme: it may speak TLS all the same. */
+  /** True for a local registry without a scheme, which may use TLS. */
   maySpeakTls?: boolean;
 }
 
-// A layout is written as skopeo and regctl have it, without slashes.
+// A layout has no slashes, as in skopeo and regctl.
 const schemeForm = /^(?:(oci-layout):(?!\/\/)|([a-z][a-z0-9+-]*):\/\/)(.*)$/is;
 
-/** How each scheme is read. `rest` is what follows `scheme://`. */
+/** The parsers of each scheme; `rest` follows `scheme://`. */
 const schemes = new Map<string, (rest: string) => Place>([
   ['oci', (rest) => registryPlace(rest, undefined)],
   ['docker', (rest) => registryPlace(rest, undefined)],
@@ -34,9 +34,9 @@ const schemes = new Map<string, (rest: string) => Place>([
 ]);
 
 /**
- * Reads SRC or DST: `oci://host/path:tag`, `oci+http://...` for a registry without TLS, or without a scheme, as `docker pull` has it. A registry on
- * loopback may speak TLS or not, unless `oci+https://` or `oci+http://` says so. `oci-layout:FOLDER[:NAME]` is an OCI image layout, `https://` a file, `davs://` one on a WebDAV server,
- * `helm+https://host/path/chart:version` a chart of a Helm repository. Throws a config TransferError.
+ * Parses SRC or DST: `oci://host/path:tag`, `oci+http://...` for a registry without TLS, or no scheme, as in `docker pull`. A loopback registry
+ * may use TLS or not, unless `oci+https://` or `oci+http://` decides. `oci-layout:FOLDER[:NAME]` is an OCI image layout, `https://` a file,
+ * `davs://` a file on a WebDAV server, `helm+https://host/path/chart:version` a chart of a Helm repository. Throws a config TransferError.
  */
 export function parsePlace(text: string): Place {
   const [, layout, scheme = layout, rest = text] = schemeForm.exec(text) ?? [];
@@ -44,7 +44,7 @@ export function parsePlace(text: string): Place {
   if (read) return read(rest);
   throw new TransferError(
     'config',
-    `"${text.slice(0, 300)}" cannot be used: its scheme is "${scheme}://", and it can be ${[...schemes.keys()].map((each) => `${each}://`).join(', ')}.`,
+    `"${text.slice(0, 300)}" cannot be used: its scheme is "${scheme}://", which is not one of ${[...schemes.keys()].map((each) => `${each}://`).join(', ')}.`,
   );
 }
 
@@ -56,7 +56,7 @@ function layoutPlace(rest: string): Place {
   return { type: 'oci-layout', remoteURL, name: name.length === 0 ? undefined : name.join(':') };
 }
 
-/** A file below a server, or a chart below a repository: its name is the last part of a chart's URL, and the whole path of a file's. */
+/** A file on a server, named by its whole path, or a chart in a repository, named by the last part of its URL. */
 function filePlace(type: string, scheme: string, rest: string): Place {
   const text = `${scheme}://${rest}`;
   const url = URL.parse(text);
@@ -74,7 +74,7 @@ function filePlace(type: string, scheme: string, rest: string): Place {
   return { ...place, remoteURL, name: decodedPath(path.slice(cut)) };
 }
 
-/** The path of a URL as a person writes it: `a%20b` is `a b`. What is not escaped stays as it is, a `%` before anything else included. */
+/** The unescaped path of a URL: `a%20b` is `a b`. A `%` that is no escape is kept. */
 function decodedPath(path: string): string {
   return path
     .split('/')
@@ -83,13 +83,13 @@ function decodedPath(path: string): string {
       if (!decoded.includes('/')) return decoded;
       throw new TransferError(
         'config',
-        `The path "${path.slice(0, 200)}" cannot be used: %2F is no part of a name.`,
+        `The path "${path.slice(0, 200)}" cannot be used: a name cannot contain %2F.`,
       );
     })
     .join('/');
 }
 
-/** An object of an S3 storage: `bucket/key`, which is taken as it is, as by other tools. */
+/** An object of an S3 storage: `bucket/key`, taken literally, as by other tools. */
 function bucketPlace(rest: string): Place {
   const bucket = rest.split('/')[0] ?? '';
   const key = rest.slice(bucket.length + 1);
@@ -103,7 +103,7 @@ function registryPlace(rest: string, scheme: string | undefined): Place {
   const host = rest.split('/')[0] ?? '';
   const remote = scheme === undefined ? registryURL(host) : `${scheme}://${host}`;
   const maySpeakTls = scheme === undefined && isLoopback(host);
-  // As `cp` has it: into this place, under the same name.
+  // As with `cp`: into this folder, under the same name.
   if (rest.endsWith('/') || (rest === host && (host.includes('.') || isLoopback(host))))
     return {
       type: 'oci',

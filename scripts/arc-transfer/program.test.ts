@@ -58,7 +58,7 @@ describe('arc-transfer', () => {
     expect(await transfer('--version')).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  it('copies with the credentials of docker login, and tells of it in lines', async () => {
+  it('copies with the credentials of docker login, and prints the result in lines', async () => {
     const { exitCode, stdout, stderr } = await transfer('copy SRC/team/app:1.0 oci://DST/mirror/app:2.0');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^Copied .*: \d+ blobs copied \(.* KiB\), 0 were there, 1 signatures.*\nsha256:/);
@@ -74,7 +74,7 @@ describe('arc-transfer', () => {
     expect(destination.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
   });
 
-  it('copies the tags that are selected, each under its own name', async () => {
+  it('copies the selected tags, each under its own name', async () => {
     for (const tag of ['1.1', '2.0', 'x']) await seedImage(source, 'team/app', tag, { signature: false });
     const { exitCode, stdout } = await transfer('copy SRC/team/app DST/mirror/ --tag-semver <2 --newest 5');
     expect(exitCode).toBe(0);
@@ -121,13 +121,13 @@ describe('arc-transfer', () => {
   });
 
   it.each([
-    ['copy SRC/team/app:1.0 DST/m/ --newest 3', /names a tag or a digest, beside what is selected/],
+    ['copy SRC/team/app:1.0 DST/m/ --newest 3', /names a tag or a digest in addition to what is selected/],
     [
       'copy SRC/team/app DST/m/ --tag-match 9.*',
-      /None of the 1 tags of team\/app in registry .* fits what is selected/,
+      /None of the 1 tags of team\/app in registry .* matches what is selected/,
     ],
     ['copy SRC/team/app DST/m/ --newest 0', /whole number from 1 to 9999/],
-    ['copy SRC/team/app DST/m/ --tag-match * --dry-run', /A plan is for one artifact/],
+    ['copy SRC/team/app DST/m/ --tag-match * --dry-run', /A plan supports a single artifact/],
     ['copy https://SRC/a/file DST/m:1 --newest 3', /SRC must be a repository of a registry/],
     ['copy https://SRC/a/file DST/m:1 --with-images', /--with-images is for charts/],
   ])('refuses %s', async (command, message) => {
@@ -136,22 +136,25 @@ describe('arc-transfer', () => {
     expect(stderr).toMatch(message);
   });
 
-  it('prints nothing but the result with --json', async () => {
+  it('prints only the result with --json', async () => {
     const { stdout, stderr } = await transfer('copy --json SRC/team/app:1.0 DST/app:1');
     expect(JSON.parse(stdout)).toMatchObject({ digest, referrers: 1, warnings: [] });
     expect(stderr).toBe('');
   });
 
-  it.each(['plan', 'copy --dry-run'])('moves nothing with %s, and says what there is to do', async (plan) => {
-    const first = await transfer(`${plan} SRC/team/app:1.0 DST/app:1`);
-    expect(first.exitCode).toBe(0);
-    expect(first.stdout).toMatch(
-      /\nTo copy to .*: \d+ blobs and 4 manifests .*tag 1 does not exist\.\nsha256:/,
-    );
-    expect(destination.count('POST') + destination.count('PUT')).toBe(0);
-    await transfer('copy SRC/team/app:1.0 DST/app:1');
-    expect((await transfer(`${plan} SRC/team/app:1.0 DST/app:1`)).stdout).toContain('nothing to copy');
-  });
+  it.each(['plan', 'copy --dry-run'])(
+    'moves nothing with %s, and prints what it would copy',
+    async (plan) => {
+      const first = await transfer(`${plan} SRC/team/app:1.0 DST/app:1`);
+      expect(first.exitCode).toBe(0);
+      expect(first.stdout).toMatch(
+        /\nTo copy to .*: \d+ blobs and 4 manifests .*tag 1 does not exist\.\nsha256:/,
+      );
+      expect(destination.count('POST') + destination.count('PUT')).toBe(0);
+      await transfer('copy SRC/team/app:1.0 DST/app:1');
+      expect((await transfer(`${plan} SRC/team/app:1.0 DST/app:1`)).stdout).toContain('nothing to copy');
+    },
+  );
 
   it('verifies, down to a blob that a registry has lost', async () => {
     const verify = 'verify SRC/team/app:1.0 DST/app:1';
@@ -174,7 +177,7 @@ describe('arc-transfer', () => {
     expect({ exitCode, missing: JSON.parse(stdout).missing.blobs }).toEqual({ exitCode: 11, missing: 1 });
   });
 
-  it('sends what DST has lost with --verify-destination, and says so', async () => {
+  it('sends what DST has lost with --verify-destination, and reports it', async () => {
     const copy = 'copy SRC/team/app:1.0 DST/app:1';
     await transfer(copy);
     const stored = destination.contents.get('app');
@@ -192,7 +195,7 @@ describe('arc-transfer', () => {
     const denied = await transfer(`${command} SRC/team/app:1.0 DST/app:1 --policy ${file}`);
     expect(denied.exitCode).toBe(15);
     expect(denied.stderr).toMatch(
-      /Error: Denied by policy, rule repositories\.allowed: .*\/team\/app fits none/,
+      /Error: Denied by policy, rule repositories\.allowed: .*\/team\/app matches none/,
     );
     expect(destination.count('POST') + destination.count('PUT')).toBe(0);
     await writeFile(file, JSON.stringify({ repositories: { allowed: ['*/team/*'] } }));
@@ -200,7 +203,7 @@ describe('arc-transfer', () => {
     expect(allowed.exitCode).toBe(0);
   });
 
-  it('takes the reports of a scanner', async () => {
+  it('reads the reports of a scanner', async () => {
     const file = path.join(folder, 'policy.json');
     await writeFile(file, JSON.stringify({ vulnerabilities: { max: { critical: 0 } } }));
     const copy = `copy SRC/team/app:1.0 DST/app:1 --policy ${file} --reports`;
@@ -215,7 +218,7 @@ describe('arc-transfer', () => {
     });
   });
 
-  it('judges signatures without a key by --trusted-root', async () => {
+  it('verifies keyless signatures with --trusted-root', async () => {
     await seedImage(destination, 'team/app', '1.0');
     const sigstore = new Sigstore();
     const signature = sigstore.bundleLayer(digest, {
@@ -237,7 +240,7 @@ describe('arc-transfer', () => {
     expect(destination.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
   });
 
-  it('copies part of an index, and only a digest that is expected', async () => {
+  it('copies part of an index, and only an expected digest', async () => {
     const part = await transfer('copy --json SRC/team/app:1.0 DST/app:1 --platform linux/amd64');
     expect(JSON.parse(part.stdout).digest).not.toBe(digest);
     expect(await transfer(`copy SRC/team/app:1.0 DST/app:2 --digest ${digest}`)).toMatchObject({
@@ -309,7 +312,7 @@ describe('arc-transfer', () => {
     }
   });
 
-  it('says how to log in, without words of Kubernetes', async () => {
+  it('explains how to log in, without Kubernetes terms', async () => {
     const { exitCode, stderr } = await transfer('copy SRC/team/app:1.0 DST/app:1', {
       env: { DOCKER_CONFIG: '/nowhere' },
     });
@@ -318,7 +321,7 @@ describe('arc-transfer', () => {
     expect(stderr).not.toMatch(/Endpoint|Secret|HOST/);
   });
 
-  it('lists tags as versions, and shows what an artifact is made of', async () => {
+  it('lists tags as versions, and shows the parts of an artifact', async () => {
     for (const tag of ['1.10', '1.9']) await seedImage(source, 'team/app', tag, { signature: false });
     const { exitCode, stdout } = await transfer('tags SRC/team/app');
     expect([exitCode, stdout.split('\n').filter((tag) => tag.startsWith('1'))]).toEqual([
@@ -336,17 +339,17 @@ describe('arc-transfer', () => {
     expect(await transfer('inspect https://SRC/file')).toMatchObject({ exitCode: 14 });
   });
 
-  it('keeps a login that other tools of registries find, beside what is there', async () => {
+  it('stores a login that other registry tools find, beside existing ones', async () => {
     const env = { DOCKER_CONFIG: path.join(folder, 'new', 'docker') };
     const login = `login SRC -u ${account.username} --password-stdin`;
     const kept = await transfer(login, { env, input: `${account.password}\n` });
-    expect(kept).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('not tried') });
+    expect(kept).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('not tested') });
     expect((await stat(path.join(env.DOCKER_CONFIG, 'config.json'))).mode & 0o777).toBe(0o600);
     expect(
       await transfer('login other.localhost:1 -u eve --password-stdin', { env, input: 'x' }),
     ).toMatchObject({
       exitCode: 10,
-      stderr: expect.stringContaining('nothing is kept'),
+      stderr: expect.stringContaining('nothing was stored'),
     });
     expect(await transfer('tags SRC/team/app', { env })).toMatchObject({ exitCode: 0 });
     expect(await transfer('login SRC/team -u eve --password-stdin', { input: 'x' })).toMatchObject({
@@ -355,7 +358,7 @@ describe('arc-transfer', () => {
     expect(await transfer('login SRC -u eve')).toMatchObject({ exitCode: 14 });
   });
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     expect((await transfer('--version')).stdout).toMatch(/^\d+\.\d+\.\d+/);
   });
 

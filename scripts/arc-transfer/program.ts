@@ -41,7 +41,7 @@ interface Options extends JobOptions {
   quiet?: boolean;
   dryRun?: boolean;
   verifyDestination?: boolean;
-  /** A folder with what a scanner has written. */
+  /** A folder with the reports of a scanner. */
   reports?: string;
 }
 
@@ -55,26 +55,26 @@ const reportsOption = [
 ] as const;
 
 const places = `
-export writes a bundle for a place that no network reaches, import sends it there.
+export writes a bundle for an air-gapped site, import copies it from there to a registry.
 SRC and DST are host/path[:tag][@digest] or oci://host/path...; oci+http:// for a registry without TLS (on loopback, both are tried),
-or oci-layout:FOLDER:NAME for an OCI image layout, such as one that is carried where no network reaches.
+or oci-layout:FOLDER:NAME for an OCI image layout, for example to carry into an air-gapped site.
 https://host/path is a file, davs://host/path one on a WebDAV server, s3://bucket/key an object at AWS
 or at --endpoint-url (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION), helm+https://host/repository/chart:version a chart (SRC only).
 A DST that ends with "/" takes the artifact under the name that it has in SRC.
 Credentials are those of docker login, credential helpers included (DOCKER_CONFIG). HTTPS_PROXY and NO_PROXY are used.
 
-Exit codes: 0 done; 2 wrong usage; 10 may succeed later; 11 cannot succeed, or verify found a difference; 12 not allowed; 13 credentials
-missing or refused; 14 described wrongly; 15 denied by the policy; 130 interrupted; 141 nobody reads
-the output; 1 unexpected.`;
+Exit codes: 0 done; 2 wrong usage; 10 may succeed later; 11 cannot succeed, or verify found a difference; 12 not permitted; 13 credentials
+missing or rejected; 14 wrong configuration; 15 denied by the policy; 130 interrupted; 141 the reader of
+the output has gone; 1 unexpected.`;
 
-/** Runs a command line (without node and script). Resolves with the exit code; never rejects, and prints no credential. */
+/** Runs a command line (without node and script). Resolves with the exit code. Never rejects, and prints no credentials. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const secrets: string[] = [];
   try {
     await createProgram(terminal, secrets).parseAsync([...args], { from: 'user' });
     return 0;
   } catch (caught) {
-    // Commander has printed its message, or the help that was asked for.
+    // Commander has printed its message or the requested help.
     if (caught instanceof CommanderError) return caught.exitCode === 0 ? 0 : usageExitCode;
     const known = caught instanceof TransferError;
     const text = maskSecrets(caught instanceof Error ? caught.message : String(caught), secrets);
@@ -85,7 +85,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-/** The whole command line. `secrets` receives what must not be printed. */
+/** Creates the command line. `secrets` collects values that must not be printed. */
 export function createProgram(terminal: Terminal, secrets: string[] = []): Command {
   const { stdout, stderr } = terminal;
   const program = new Command('arc-transfer')
@@ -93,7 +93,7 @@ export function createProgram(terminal: Terminal, secrets: string[] = []): Comma
     .version(version, '-V, --version', 'print the version of arc-transfer')
     .addHelpText('after', places)
     .helpCommand('help [command]', 'show the help of a command')
-    .showHelpAfterError('Run "arc-transfer --help" for what there is.')
+    .showHelpAfterError('Run "arc-transfer --help" for the commands.')
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .exitOverride();
   const add = (name: string, description: string, act: Act): Command => {
@@ -184,7 +184,7 @@ const plan: Act = async (job, asked, terminal) => {
   if (batchOf(job) || isFolderJob(job))
     throw new TransferError(
       'config',
-      'A plan is for one artifact: select no tags, no images of a chart, and no folder.',
+      'A plan supports a single artifact, without selected tags, images of a chart, or a folder.',
     );
   if (isFileJob(job)) return planOfFile(job, asked, terminal);
   const found = await compareJob(job, judging(terminal, asked.options));
@@ -206,7 +206,10 @@ function judging(terminal: Terminal, { reports, trustedRoot, verifyDestination }
 
 const verify: Act = async (job, asked, terminal) => {
   if (isFolderJob(job))
-    throw new TransferError('config', 'A folder is not verified: copy it again, which sends what differs.');
+    throw new TransferError(
+      'config',
+      'A folder cannot be verified: copy it again, which sends only the differences.',
+    );
   if (isFileJob(job)) return verifyOfFile(job, asked, terminal);
   const found = await compareJob(job, optionsOf(terminal));
   if (isComplete(found)) {
@@ -235,7 +238,10 @@ const verifyOfFile: Act = async (job, { from, to, options }, terminal) => {
   const { there, digest = '' } = found;
   if (options.json || there) print(terminal, options.json, found, [`${to} has all of ${from}.`, digest]);
   if (!there)
-    throw new TransferError('permanent', `${to} does not have what ${from} has (${digest}): copy it again.`);
+    throw new TransferError(
+      'permanent',
+      `${to} does not have the content of ${from} (${digest}): copy it again.`,
+    );
 };
 
 function isComplete({ missing, tag, digest }: Comparison): boolean {
@@ -247,7 +253,7 @@ function tagText({ tag, digest }: Comparison): string {
   return `; tag ${tag.name} ${tag.digest === undefined ? 'does not exist' : `is ${tag.digest}`}`;
 }
 
-/** The messages of a transfer speak of Endpoints, which there are none of here. */
+/** Rewrites messages about Endpoints, which the command line does not have. */
 function forPeople(text: string): string {
   return text
     .replace(policyPlace, 'the file of --policy')
@@ -256,7 +262,7 @@ function forPeople(text: string): string {
       'name it, with --image-registry $1',
     )
     .replace(
-      /name (\S+|the host) in spec\.redirectHosts(?: of Endpoint "[^"]*")?/g,
+      /list (\S+|the host) in spec\.redirectHosts(?: of Endpoint "[^"]*")?/g,
       'name it with --redirect-host $1',
     )
     .replace(/spec\.redirectHosts/g, '--redirect-host')
@@ -268,7 +274,7 @@ function forPeople(text: string): string {
 }
 
 function advice({ reason, message }: TransferError): string {
-  // Of a chart's images the message names each registry that refused.
+  // For a chart's images the message names each registry that refused.
   const hosts = reason === 'auth' ? [...message.matchAll(/Registry (\S+) answered 401/g)] : [];
   if (hosts.length > 0) {
     const commands = [...new Set(hosts.map(([, host]) => `arc-transfer login ${host} -u NAME`))];

@@ -11,7 +11,7 @@ export interface Output {
 
 export interface ProgressLine {
   progress: Progress;
-  /** Leaves the line, so that what is printed next has its own. */
+  /** Ends the line, so that the next output starts on its own. */
   end(): void;
 }
 
@@ -19,7 +19,7 @@ const intervalMs = 100;
 const barWidth = 30;
 const stepOfLines = 10;
 
-/** On a terminal a bar that is drawn anew ten times a second at most, otherwise a line for every tenth of the bytes. `now` in milliseconds. */
+/** Draws a bar at most ten times a second on a terminal, otherwise prints a line per tenth of the bytes. `now` is in milliseconds. */
 export function progressLine(output: Output, now: () => number): ProgressLine {
   let begun = now();
   let drawn = Number.NEGATIVE_INFINITY;
@@ -53,7 +53,7 @@ export function progressLine(output: Output, now: () => number): ProgressLine {
   return {
     progress(done, total) {
       if (total <= 0) return;
-      // A command may do several things one after the other.
+      // A command may have several phases.
       if (done === 0) [begun, step] = [now(), 0];
       if (output.isTTY === true) draw(done, total);
       else line(done, total);

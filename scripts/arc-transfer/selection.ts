@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Job } from '#shared/domain';
 import { TransferError } from '#shared/transfer';
 
-/** What SRC stands for, where it is several artifacts. */
+/** The options that select several artifacts of SRC. */
 export interface Selection {
   tagMatch?: string;
   tagSemver?: string;
@@ -15,18 +15,21 @@ export interface Selection {
   delete?: boolean;
 }
 
-/** Adds the options of commands that can move several artifacts as one. */
+/** Adds the options of commands that can copy several artifacts. */
 export function selecting(command: Command): Command {
   return command
     .option(
       '--tag-match <pattern>',
-      'of SRC without a tag: every tag that fits, such as "1.*", or "*" for all',
+      'for SRC without a tag: every tag that matches, such as "1.*", or "*" for all',
     )
-    .option('--tag-semver <range>', 'of SRC without a tag: the versions in this range, such as "^1.2"')
-    .option('--newest <n>', 'of SRC without a tag: the highest so many versions', wholeNumber)
-    .option('--max-age <duration>', 'of SRC without a tag: only images that were made so long ago at most')
-    .option('--with-images', 'of a chart: every image that its values name, too')
-    .option('--image-registry <host...>', 'for --with-images: registries beside that of SRC, or "*" for any');
+    .option('--tag-semver <range>', 'for SRC without a tag: the versions in this range, such as "^1.2"')
+    .option('--newest <n>', 'for SRC without a tag: the n highest versions', wholeNumber)
+    .option('--max-age <duration>', 'for SRC without a tag: only images created within this time')
+    .option('--with-images', 'for a chart: also every image in its values')
+    .option(
+      '--image-registry <host...>',
+      'for --with-images: registries other than that of SRC, or "*" for any',
+    );
 }
 
 function wholeNumber(text: string): number {
@@ -34,21 +37,21 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1 to 9999.');
 }
 
-/** Adds the options of a command that can move a folder. */
+/** Adds the options of a command that can copy a folder. */
 export function filtering(command: Command): Command {
   return command
     .option(
       '--include <pattern...>',
-      'of a folder: only files that one of these fits, such as "*.tgz" or "/docs/**"',
+      'for a folder: only files that match one of these, such as "*.tgz" or "/docs/**"',
     )
-    .option('--exclude <pattern...>', 'of a folder: no file that one of these fits')
+    .option('--exclude <pattern...>', 'for a folder: no file that matches one of these')
     .option(
       '--delete',
-      'of a folder: delete files of DST that SRC does not have, once all others have arrived',
+      'for a folder: delete files of DST that SRC does not have, after all others were copied',
     );
 }
 
-/** The artifact with what is selected of it, in the fields that docs/orders.md lists. Throws a config TransferError. */
+/** Adds the selection to an artifact, in the fields of docs/orders.md. Throws a config TransferError. */
 export function selected(artifact: Job['artifact'], selection: Selection): Job['artifact'] {
   const { tagMatch, tagSemver, newest, maxAge, withImages } = selection;
   const tags = {
@@ -60,7 +63,10 @@ export function selected(artifact: Job['artifact'], selection: Selection): Job['
   const { image, chart } = artifact.spec;
   const isTagged = Object.keys(tags).length > 0;
   if (isTagged && image === undefined)
-    throw new TransferError('config', 'Tags are selected of images: SRC must be a repository of a registry.');
+    throw new TransferError(
+      'config',
+      'Tags can be selected only for images: SRC must be a repository of a registry.',
+    );
   const { include, exclude, delete: deletes } = selection;
   const { path } = artifact.spec;
   if (typeof path === 'string' && path.endsWith('/'))
@@ -76,15 +82,15 @@ export function selected(artifact: Job['artifact'], selection: Selection): Job['
   if (include || exclude || deletes)
     throw new TransferError(
       'config',
-      '--include, --exclude and --delete are for folders: SRC must be one, with a slash at its end.',
+      '--include, --exclude and --delete are for folders: SRC must be a folder, with a trailing slash.',
     );
   if (withImages && chart === undefined && typeof image !== 'string')
-    throw new TransferError('config', '--with-images is for charts: SRC must be one.');
+    throw new TransferError('config', '--with-images is for charts: SRC must be a chart.');
   if (!withImages) return isTagged ? { ...artifact, spec: { ...artifact.spec, tags } } : artifact;
   return { ...artifact, spec: { ...chartSpec(artifact.spec), withImages } };
 }
 
-/** An artifact of a registry is a chart where somebody says so. */
+/** In a registry, an artifact is a chart only if the options say so. */
 function chartSpec({ image, ...spec }: Job['artifact']['spec']): Job['artifact']['spec'] {
   if (typeof image !== 'string') return spec;
   const [path = '', version] = image.split(':');

@@ -15,14 +15,14 @@ describe('print', () => {
     return text;
   }
 
-  it('changes nothing in a terminal, as JSON either, which says the same', () => {
+  it('cannot manipulate a terminal, as text or as JSON', () => {
     const { stdout, stderr } = printed(true);
     expect(stdout).toMatch(/^[ -~]+\n$/);
     expect(JSON.parse(stdout)).toEqual(result);
     expect(stderr).toBe('');
   });
 
-  it('shows what it was given, warnings on stderr', () => {
+  it('prints the result, and warnings to stderr', () => {
     expect(printed(false)).toEqual({
       stdout: 'Copied app\\u009b2J\\u202e.\n',
       stderr: 'Warning: odd \\u009b2J\n',

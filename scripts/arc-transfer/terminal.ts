@@ -7,16 +7,16 @@ import { type Output, progressLine } from './progress-line.ts';
 export interface Terminal {
   stdout: Output;
   stderr: Output;
-  /** For passwords. */
+  /** For reading passwords. */
   stdin?: NodeJS.ReadableStream & { isTTY?: boolean };
   env: Readonly<Record<string, string | undefined>>;
   /** Aborted by Ctrl-C and SIGTERM. */
   signal: AbortSignal;
 }
 
-/** How a transfer runs for a person. */
+/** The options of a transfer for a person. */
 export function optionsOf({ env, signal }: Terminal): CopyOptions {
-  // A person waits: fewer attempts than those of a worker.
+  // A person is waiting, so there are fewer attempts than in a worker.
   return {
     signal,
     proxyEnv: env,
@@ -25,7 +25,7 @@ export function optionsOf({ env, signal }: Terminal): CopyOptions {
   };
 }
 
-/** The result on stdout, and its warnings on stderr. */
+/** Prints the result to stdout, and its warnings to stderr. */
 export function print(
   { stdout, stderr }: Terminal,
   json: boolean | undefined,
@@ -37,7 +37,7 @@ export function print(
   else for (const text of lines) stdout.write(`${printable(text)}\n`);
 }
 
-/** Runs `act` with a progress line, unless `shown` says that there is none. */
+/** Runs `act` with a progress line, unless `shown` disables it. */
 export async function withProgress<Result>(
   { stderr }: Terminal,
   shown: { json?: boolean; quiet?: boolean },

@@ -36,7 +36,7 @@ export async function buildImage(options: ImageOptions, context: BuildContext): 
     const asked = options.base !== undefined || options.push !== undefined;
     const dockerConfig = asked ? await readDockerConfig(env, note) : undefined;
     const open = (reference: string | undefined, actions: 'pull' | 'pull,push') =>
-      reference === undefined ? undefined : session.open(locate(reference, dockerConfig), actions);
+      reference === undefined ? undefined : session.repository(locate(reference, dockerConfig), actions);
     // Opened first: an invalid reference fails before the build.
     const destination = open(options.push, 'pull,push');
     const base = open(options.base, 'pull');
@@ -63,7 +63,7 @@ export async function buildImage(options: ImageOptions, context: BuildContext): 
 async function assemble(
   context: BuildContext,
   session: Session,
-  repository: ReturnType<Session['open']> | undefined,
+  repository: ReturnType<Session['repository']> | undefined,
   folder: string,
 ): Promise<Image> {
   const { note, signal, time, bundle = buildFunctions } = context;

@@ -41,12 +41,12 @@ async function push(
   const session = openSession({ retry: { attempts: 2, baseMs: 1, maxMs: 2 } });
   const notes: string[] = [];
   try {
-    const repository = from === undefined ? undefined : session.open(locate(from, config), 'pull');
+    const repository = from === undefined ? undefined : session.repository(locate(from, config), 'pull');
     const base = repository && (await readBase(session, repository, 'amd64', signal));
     const content = Buffer.from('a program');
     const layer = await makeLayer([{ type: 'file', path: 'app/a.mjs', mode: 0o644, content }], 0, 'a');
     const image = assembleImage({ base, architecture: 'amd64', layers: [layer], created: 0, version: '1' });
-    const destination = session.open(locate(to, config), 'pull,push');
+    const destination = session.repository(locate(to, config), 'pull,push');
     const note = (text: string): void => void notes.push(text);
     await pushImage(image, { session, destination, base: repository, folder, note }, signal);
     await writeLayout(

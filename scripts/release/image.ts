@@ -45,7 +45,7 @@ export async function releaseImage(context: ReleaseContext, licenses: string): P
   try {
     const config = context.base === undefined ? undefined : await readDockerConfig(process.env, note);
     const repository =
-      context.base === undefined ? undefined : session.open(locate(context.base, config), 'pull');
+      context.base === undefined ? undefined : session.repository(locate(context.base, config), 'pull');
     const libraries: Library[] = [];
     const assemble = async (architecture: Architecture) => {
       const runtime = await findRuntime(architecture, signal);

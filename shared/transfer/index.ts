@@ -1,4 +1,4 @@
-/** Moves artifacts between registries by digest: the OCI client, the image copier and the closed set of failures. */
+/** Transfers: the OCI, file and S3 clients, copies, policies, bundles, and their closed set of failures. */
 
 export { type Comparison, compareArtifact } from './artifact/compare-artifact.ts';
 export { type CopyOptions, copyArtifact, type Ends } from './artifact/copy-artifact.ts';
@@ -16,7 +16,7 @@ export {
   batchItems,
   copyBatch,
   type ItemResult,
-  summed,
+  sumCounts,
 } from './batch/copy-batch.ts';
 export { copyFolder, type FolderEnds } from './batch/copy-folder.ts';
 export type { TagSelection } from './batch/select-tags.ts';
@@ -50,24 +50,24 @@ export { fileContent } from './copy/file-content.ts';
 export { type CopyResult, inSession } from './copy/in-session.ts';
 export { type EndpointCredentials, secretsOfEndpoint } from './credentials/credentials.ts';
 export {
+  EmptySelectionError,
   exitCodes,
   explainShortage,
   type FailureReason,
-  NothingSelected,
   TransferError,
-  throwIfStopped,
+  throwIfAborted,
 } from './errors/transfer-error.ts';
 export { localSink, localSource } from './files/local-file.ts';
 export { openWebSink, openWebSource } from './files/web.ts';
 export { openWebFolder } from './files/web-folder.ts';
 export type { OpenedChart } from './helm/chart-content.ts';
 export type { ChartLocation } from './helm/chart-repository.ts';
-export { type NamedImage, namedImage } from './helm/image-name.ts';
+export { type NamedImage, parseNamedImage } from './helm/image-name.ts';
 export { openChart } from './helm/open-chart.ts';
 export { createAddressGuard } from './http/address-guard.ts';
 export { clientCertificate } from './http/client-certificate.ts';
 export type { Timeouts } from './http/http-client.ts';
-export { isNamed } from './http/reach.ts';
+export { matchesHost } from './http/reach.ts';
 export type { RetryPolicy } from './http/retry.ts';
 export { splitLayout } from './layout/image-layouts.ts';
 export { layoutSink } from './layout/layout-sink.ts';
@@ -78,10 +78,10 @@ export type { Repository } from './oci/repository.ts';
 export { type ResolveRequest, resolveDigest } from './oci/resolve-digest.ts';
 export {
   type ImageLocation,
-  type Opening,
   openSession,
   type Session,
   type SessionOptions,
+  type TransferContext,
 } from './oci/session.ts';
 export { type NamedPolicy, type Policies, type Policy, policiesIn } from './policy/policy.ts';
 export { authenticatedReasons, reachableReasons } from './probe/finding.ts';

@@ -97,7 +97,7 @@ describe.skipIf(!tools)('charts as Helm itself makes and reads them', () => {
       };
       const { source, tag } = await openChart(location, opening);
       const destination = { name: 'dst', remoteURL: `http://${registry.host}`, image: `mirror/demo:${tag}` };
-      return { source, destination: registrySink(opening.session.open(destination, 'pull,push')) };
+      return { source, destination: registrySink(opening.session.repository(destination, 'pull,push')) };
     });
     await server.close();
     expect(JSON.parse(await helm('pull', `${registry.host}/mirror/demo:2.0.0+b`))).toEqual({

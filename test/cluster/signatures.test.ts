@@ -192,7 +192,7 @@ describe.skipIf(!tools)('cosign itself', () => {
         destination: { name: 'dst', remoteURL: `http://${destination.host}`, image: 'attested/onward:1' },
       };
       const denied = await transferFailure(copy(name, { requiredSigners: { anyOf: [pem] } }, onward));
-      expect(denied.message).toContain('1 by a right signer, of something else');
+      expect(denied.message).toContain('1 by an accepted signer, but for something else');
     });
 
     it('beside a signature under a tag, which cosign finds when it is told not to look for bundles', async () => {

@@ -189,7 +189,7 @@ describe('a bundle', { shuffle: false }, () => {
       },
     ]);
     const { status } = await inside.ended('again', 'Failed');
-    expect(JSON.stringify(status)).toMatch(/Nothing was imported from .* damaged or changed/);
+    expect(JSON.stringify(status)).toMatch(/Nothing was imported from .* damaged or was changed/);
     expect(conduit.destination.requests).toHaveLength(before);
   });
 

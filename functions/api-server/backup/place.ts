@@ -116,7 +116,10 @@ function s3Place(remoteURL: string, settings: BackupSettings, env: Env, signal: 
           origin: undefined,
           mediaType: 'application/gzip',
         };
-        await openS3Sink(at(name), session).put({ ...upload, name, content: counted, read }, signal);
+        await openS3Sink(at(name), session).put(
+          { ...upload, name, content: counted, identity: read },
+          signal,
+        );
         return { warnings: [] };
       });
       return `${remoteURL.replace(/\/$/, '')}/${name}`;

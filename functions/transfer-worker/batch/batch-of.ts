@@ -1,34 +1,34 @@
 import type { Job } from '#shared/domain';
-import { type Batch, type BatchItem, formatReference, type Opening } from '#shared/transfer';
+import { type Batch, type BatchItem, formatReference, type TransferContext } from '#shared/transfer';
 import { openSink } from '../ends/ends.ts';
 import { expandChart, isChartBatch } from './chart-images.ts';
 import type { Expansion, Found } from './expansion.ts';
 import { expandTags, isTagBatch } from './tags.ts';
 
-/** Finds what an artifact stands for that is several ones; undefined for one that is one. */
+/** Returns a function that expands an artifact with several contents; undefined for a single artifact. */
 export function expansionOf(
   job: Omit<Job, 'destination'>,
-): ((opening: Opening) => Promise<Expansion>) | undefined {
-  if (isTagBatch(job)) return (opening) => expandTags(job, opening);
-  if (isChartBatch(job)) return (opening) => expandChart(job, opening);
+): ((context: TransferContext) => Promise<Expansion>) | undefined {
+  if (isTagBatch(job)) return (context) => expandTags(job, context);
+  if (isChartBatch(job)) return (context) => expandChart(job, context);
   return undefined;
 }
 
-/** As `expansionOf`, with the destination of each. */
-export function batchOf(job: Job): ((opening: Opening) => Promise<Batch>) | undefined {
+/** Returns a function that expands an artifact into items with destinations; undefined for a single artifact. */
+export function batchOf(job: Job): ((context: TransferContext) => Promise<Batch>) | undefined {
   const expand = expansionOf(job);
   if (expand === undefined) return undefined;
   const item = ({ source, name, open }: Found): BatchItem => ({
     source,
     target: formatReference(name),
-    async open(opening) {
-      // What is found has the name by which it lands.
+    async open(context) {
+      // Expansion has applied the override to the name already.
       const landing = { artifact: { ...job.artifact, spec: {} }, destination: job.destination };
-      return { source: await open(opening), destination: await openSink(landing, name, opening) };
+      return { source: await open(context), destination: await openSink(landing, name, context) };
     },
   });
-  return async (opening) => {
-    const { items, last, warnings } = await expand(opening);
+  return async (context) => {
+    const { items, last, warnings } = await expand(context);
     return { items: items.map(item), ...(last && { last: item(last) }), warnings };
   };
 }

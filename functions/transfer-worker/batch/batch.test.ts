@@ -63,7 +63,7 @@ describe('tags of a repository', () => {
     for (const tag of tags) await seedImage(source, 'team/app', tag, { layerBytes: 1000, signature: false });
   }
 
-  it('are moved each under its own name, with a result of its own', async () => {
+  it('are moved under their own names, each with a result', async () => {
     await seed('1.0.0', '1.1.0', '2.0.0', 'latest');
     const result = await run({ image: 'team/app', tags: { semver: '^1' } });
     expect(tagsAt('mirror/team/app')).toEqual(['1.0.0', '1.1.0']);
@@ -81,7 +81,7 @@ describe('tags of a repository', () => {
     expect(steps.every(([done], index) => done >= (steps[index - 1]?.[0] ?? 0))).toBe(true);
   });
 
-  it('cost no blob when they are there, and only what is new of a new one', async () => {
+  it('send no blob if they exist, and only the new blobs of a new one', async () => {
     await seed('1.0.0', '1.1.0');
     const spec = { image: 'team/app', override: 'copies/app', tags: { newest: 2 } };
     await run(spec);
@@ -94,7 +94,7 @@ describe('tags of a repository', () => {
     expect(tagsAt('mirror/copies/app')).toEqual(['1.0.0', '1.1.0', '1.2.0']);
   });
 
-  it('share their blobs: what two of them have is sent once', async () => {
+  it('share their blobs: a common blob is sent once', async () => {
     await seed('1.0.0');
     const contents = source.contents.get('team/app');
     const digest = contents?.tags.get('1.0.0') ?? '';
@@ -107,7 +107,7 @@ describe('tags of a repository', () => {
     expect(sent.length).toBe(new Set(sent).size);
   });
 
-  it('do not stop each other: what fails is told, and the rest is there', async () => {
+  it('do not stop each other: a failure is reported, and the rest is copied', async () => {
     await seed('1.0.0', '1.1.0', '1.2.0');
     source.faults.add({ path: /manifests\/1\.1\.0/, fault: { kind: 'status', status: 403 } });
     const { items, reason, message } = await failed(run({ image: 'team/app', tags: { match: '*' } }));
@@ -118,7 +118,7 @@ describe('tags of a repository', () => {
     expect(tagsAt('mirror/team/app')).toEqual(['1.0.0', '1.2.0']);
   });
 
-  it('are judged each by the policy, which is applied to all of them', async () => {
+  it('are each evaluated by the policy', async () => {
     await seed('1.0.0', '1.1.0');
     const tags = job({ image: 'team/app', tags: { match: '*' } });
     const policy = JSON.stringify({ repositories: { denied: ['*/team/app'] } });
@@ -130,18 +130,18 @@ describe('tags of a repository', () => {
     expect(tagsAt('mirror/team/app')).toEqual([]);
   });
 
-  it('are tried again if one of several failures may pass', async () => {
+  it('are retried if one of several failures is retryable', async () => {
     await seed('1.0.0', '1.1.0');
     source.faults.add({ path: /manifests\/1\.0\.0/, fault: { kind: 'status', status: 403 } });
     source.faults.add({ path: /manifests\/1\.1\.0/, fault: { kind: 'status', status: 503 } });
     expect((await failed(run({ image: 'team/app', tags: { match: '*' } }))).reason).toBe('retryable');
   });
 
-  it('can be chosen by age, where a young image says when it was made', async () => {
+  it('can be selected by age, if images have a creation time', async () => {
     await seed('1.0.0');
     const { warnings, items } = await run({ image: 'team/app', tags: { maxAge: '720h' } });
     expect(items.total).toBe(0);
-    expect(warnings).toEqual([expect.stringMatching(/Tag 1\.0\.0 is left out/)]);
+    expect(warnings).toEqual([expect.stringMatching(/Tag 1\.0\.0 is skipped/)]);
   });
 
   it.each([
@@ -152,13 +152,13 @@ describe('tags of a repository', () => {
     [{ image: 'team/app', tags: { newst: 1 } }, /spec\.tags\.newst is not a field/],
     [{ image: 'team/app', tags: { newest: 0 } }, /newest must be a whole number/],
     [{ image: 'team/app', tags: { maxAge: 'month' } }, /maxAge must be a duration/],
-    [{ image: 'team/app', tags: { match: '9.*' } }, /None of the 1 tags of team\/app .* fits/],
+    [{ image: 'team/app', tags: { match: '9.*' } }, /None of the 1 tags of team\/app .* matches/],
   ])('are refused for %j', async (spec, message) => {
     await seed('1.0.0');
     await expect(run(spec)).rejects.toThrow(message);
   });
 
-  it('are one artifact only where spec.tags is set', () => {
+  it('are a batch only if spec.tags is set', () => {
     expect(isTagBatch(job({ image: 'a', tags: {} }))).toBe(true);
     expect(isTagBatch(job({ image: 'a' }))).toBe(false);
   });
@@ -174,7 +174,7 @@ describe('images of several repositories', () => {
       .flatMap((name) => tagsAt(name).map((tag) => `${name}:${tag}`))
       .toSorted();
 
-  it('are those that fit the pattern, each with the tags that fit', async () => {
+  it('are those that match the pattern, each with the matching tags', async () => {
     await seed({
       'team/app': ['1.0.0', '1.1.0'],
       'team/side': ['2.0.0'],
@@ -187,17 +187,17 @@ describe('images of several repositories', () => {
     expect(everything()).toEqual(['mirror/team/app:1.1.0', 'mirror/team/side:2.0.0']);
     expect(items).toMatchObject({ total: 2, copied: 2 });
     expect(warnings).toEqual([
-      '2 of the 4 repositories that fit "team/*" have no tag that fits spec.tags: team/empty, team/odd',
+      '2 of the 4 repositories that match "team/*" have no tag that matches spec.tags: team/empty, team/odd',
     ]);
   });
 
-  it('need not have all of the tags that are named', async () => {
+  it('need not have all of the named tags', async () => {
     await seed({ 'team/app': ['1.0.0', 'latest'], 'team/side': ['2.0.0'] });
     await run({ image: '*', tags: { names: ['latest', '2.0.0'] } });
     expect(everything()).toEqual(['mirror/team/app:latest', 'mirror/team/side:2.0.0']);
   });
 
-  it('are named as below the Endpoint, whose path the catalog has before them', async () => {
+  it('are named relative to the Endpoint, whose path the catalog includes', async () => {
     await seed({ 'team/app': ['1.0.0'], 'team/deep/side': ['1.0.0'], 'teams/app': ['1.0.0'] });
     const below = job({ image: '*', tags: { match: '*' } });
     const options = { signal: new AbortController().signal, workDir: os.tmpdir() };
@@ -225,19 +225,16 @@ describe('images of several repositories', () => {
     expect(source.count('GET', /_catalog/)).toBe(3);
   });
 
-  it.each([401, 403, 404, 405])(
-    'are refused by a registry that answers %i, with what to do',
-    async (status) => {
-      source.faults.add({ path: /_catalog/, times: 2, fault: { kind: 'status', status } });
-      await expect(run({ image: '*', tags: { match: '*' } })).rejects.toThrow(
-        `does not tell this account which repositories it has (it answered ${status}): name each repository`,
-      );
-    },
-  );
+  it.each([401, 403, 404, 405])('are refused by a registry that answers %i, with advice', async (status) => {
+    source.faults.add({ path: /_catalog/, times: 2, fault: { kind: 'status', status } });
+    await expect(run({ image: '*', tags: { match: '*' } })).rejects.toThrow(
+      `does not list its repositories for this account (status ${status}): order each repository by name`,
+    );
+  });
 
   it.each([
-    [{ image: 'teem/*', tags: { match: '*' } }, /None of the 1 repositories that Endpoint "src" has fits/],
-    [{ image: 'team/*', tags: { match: '9' } }, /1 of the 1 repositories .* have no tag that fits/],
+    [{ image: 'teem/*', tags: { match: '*' } }, /None of the 1 repositories of Endpoint "src" matches/],
+    [{ image: 'team/*', tags: { match: '9' } }, /1 of the 1 repositories .* have no tag that matches/],
     [{ image: 'team/*', override: 'x', tags: { match: '*' } }, /spec\.override names one repository/],
   ])('are refused for %j', async (spec, message) => {
     await seed({ 'team/app': ['1.0.0'] });
@@ -263,7 +260,7 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
   }
   const spec = { chart: 'demo', repo: 'charts', version: '^1', withImages: true };
 
-  it('arrives after them, each under the name that the chart has for it', async () => {
+  it('arrives after them, each under its name in the chart', async () => {
     await seed();
     const result = await run(spec);
     expect(tagsAt('mirror/charts/demo')).toEqual(['1.2.3']);
@@ -274,7 +271,9 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
       referrers: 1,
       items: { total: 3, copied: 3 },
       warnings: [
-        expect.stringMatching(/disabled in the values of chart charts\/demo are not moved: .*team\/extra:1/),
+        expect.stringMatching(
+          /components that the values of chart charts\/demo disable are not moved: .*team\/extra:1/,
+        ),
       ],
     });
     const puts = destination.requests.filter(
@@ -306,7 +305,7 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
     expect(tagsAt('mirror/team/app')).toEqual(['1.0', '1.1']);
   });
 
-  it('takes no image of a registry that nobody named, and none twice to one place', async () => {
+  it('pulls no image from an unlisted registry, and no two to one target', async () => {
     await seed();
     const images = ['169.254.169.254/a:1', 'elsewhere.example.com/a:1', `${source.host}/team/app:1.0`];
     const { items } = await failed(run({ ...spec, images }));
@@ -315,7 +314,7 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
     expect(messages[0]).toMatch(
       /not pulled from registry 169\.254\.169\.254 .* have an operator add "169\.254\.169\.254" to spec\.redirectHosts of the Endpoint/,
     );
-    expect(messages[1]).toMatch(/would land where 169\.254\.169\.254\/a:1 lands/);
+    expect(messages[1]).toMatch(/has the same target as 169\.254\.169\.254\/a:1,/);
   });
 
   it.each([
@@ -328,7 +327,7 @@ extra: {enabled: false, image: "{host}/team/extra:1"}
     await expect(run({ ...spec, ...more })).rejects.toThrow(message);
   });
 
-  it('is one with images only where the spec says so', () => {
+  it('is moved with images only if the spec says so', () => {
     expect(isChartBatch(job({ chart: 'a' }))).toBe(false);
     expect(isChartBatch(job({ chart: 'a', withImages: true }))).toBe(true);
     expect(isChartBatch(job({ chart: 'a', images: [] }))).toBe(true);
@@ -356,7 +355,7 @@ describe('where an image of a chart is pulled from', () => {
 
   const charts = { remoteURL: 'https://charts.example.com', type: 'helm', credentials: basic };
 
-  it('is another registry where the Endpoint names it, which gets no password of the first', () => {
+  it("is another registry if the Endpoint lists it, without the Endpoint's password", () => {
     for (const redirectHosts of [['quay.io'], ['*.io'], ['quay.io:443']])
       expect(imageLocation(image, endpoint({ ...charts, redirectHosts }), undefined)).toEqual({
         name: 'src',
@@ -373,7 +372,7 @@ describe('where an image of a chart is pulled from', () => {
     expect(imageLocation(image, configured, ['quay.io']).credentials).toEqual(credentials);
   });
 
-  it('is no registry that only the artifact names, whatever it says', () => {
+  it('is no registry that only the artifact lists', () => {
     for (const redirectHosts of [undefined, [], ['*.quay.io'], ['quay.io.evil.com'], ['quay.io:5000']])
       for (const chosen of [undefined, ['*'], ['quay.io']])
         expect(() => imageLocation(image, endpoint({ ...charts, redirectHosts }), chosen)).toThrow(

@@ -37,22 +37,22 @@ async function read(charts: JobEndpoint['tls']) {
   const image = { host, repository: 'team/app', tag: '1.0', written: 'app' };
   const location = imageLocation(image, named, undefined);
   try {
-    return (await registrySource(session.open(location, 'pull')).root(signal)).digest;
+    return (await registrySource(session.repository(location, 'pull')).root(signal)).digest;
   } finally {
     session.close();
   }
 }
 
-it('an image is pulled from another registry of the authority that the Endpoint of its chart names', async () => {
+it("an image is pulled from another registry trusted by the CA of the chart's Endpoint", async () => {
   await expect(read(undefined)).rejects.toThrow('its certificate is not trusted');
   expect(await read({ ca: authority.cert })).toBe(digest);
 });
 
-it('that authority is one more: registries with a usual certificate are trusted as before', async () => {
+it('the CA is additional: registries with public certificates are trusted as before', async () => {
   tls.setDefaultCACertificates([...builtIn, authority.cert]);
   expect(await read({ ca: (await createAuthority('another company')).cert })).toBe(digest);
 });
 
-it('what else the Endpoint says of its own server is not for other registries', async () => {
+it('other TLS settings of the Endpoint do not apply to other registries', async () => {
   await expect(read({ insecureSkipVerify: true })).rejects.toThrow('its certificate is not trusted');
 });

@@ -3,40 +3,43 @@ import type { Job, JobEndpoint } from '#shared/domain';
 import {
   formatReference,
   type ImageLocation,
-  isNamed,
   landingName,
   matchesGlob,
+  matchesHost,
   type NamedImage,
-  namedImage,
-  type Opening,
+  parseNamedImage,
   parsePlatforms,
   platformSubset,
   registrySource,
   registryURL,
   resolveAddress,
+  type TransferContext,
   TransferError,
 } from '#shared/transfer';
 import { isChart, openChartSource } from '../ends/chart.ts';
 import { connection, isIndexed } from '../ends/endpoint-kind.ts';
 import type { Expansion, Found } from './expansion.ts';
 
-/** True for a chart that is to be moved with the images it names. */
+/** True for a chart that is moved together with its images. */
 export function isChartBatch(job: Pick<Job, 'artifact'>): boolean {
   const { withImages, images } = job.artifact.spec;
   return isChart(job) && (withImages === true || images !== undefined);
 }
 
 /**
- * A chart and its images: those of `spec.images`, else those found in its values with `spec.values` merged over them. An image lands below the
- * destination under the name that the chart has for it, without its registry. The chart comes last. Rejects with a TransferError.
+ * Expands a chart into its images and the chart itself, which comes last. The images are those of `spec.images`, else those found in its values
+ * merged with `spec.values`. An image keeps its repository and tag below the destination, without its registry. Rejects with a TransferError.
  */
-export async function expandChart(job: Omit<Job, 'destination'>, opening: Opening): Promise<Expansion> {
+export async function expandChart(
+  job: Omit<Job, 'destination'>,
+  context: TransferContext,
+): Promise<Expansion> {
   const { artifact, source } = job;
-  const chart = await openChartSource({ ...opening, artifact, endpoint: source });
+  const chart = await openChartSource({ ...context, artifact, endpoint: source });
   const { images, warnings } = listed(artifact) ?? (await chart.images(overrides(artifact)));
   if (images.length === 0) warnings.push('The chart names no images in its values: list them in spec.images');
   return {
-    items: itemsOf(images, job, opening),
+    items: itemsOf(images, job, context),
     last: {
       source: formatReference(chart.name),
       name: landingName(artifact.spec.override, chart.name),
@@ -49,7 +52,7 @@ export async function expandChart(job: Omit<Job, 'destination'>, opening: Openin
 function itemsOf(
   images: readonly NamedImage[],
   { artifact, source }: Omit<Job, 'destination'>,
-  opening: Opening,
+  context: TransferContext,
 ): Found[] {
   const chosen = registriesOf(artifact);
   const platforms =
@@ -57,7 +60,7 @@ function itemsOf(
   const owners = new Map<string, string>();
   return images.map((image) => {
     const { digest, ...whole } = image;
-    // The part of an index has another digest than the whole.
+    // A subset of an index has another digest than the index.
     const name = {
       repository: image.repository,
       ...(image.tag && { tag: image.tag }),
@@ -73,19 +76,20 @@ function itemsOf(
         if (owner !== whole.written)
           throw new TransferError(
             'config',
-            `It would land where ${owner} lands, at ${target}: move one of them with an Order of its own.`,
+            `It has the same target as ${owner}, ${target}: move one of them with a separate Order.`,
           );
-        const found = registrySource(session.open(imageLocation(image, source, chosen), 'pull'));
-        return platforms ? platformSubset(found, platforms, opening.session.retry) : found;
+        const found = registrySource(session.repository(imageLocation(image, source, chosen), 'pull'));
+        return platforms ? platformSubset(found, platforms, context.session.retry) : found;
       },
     };
   });
 }
 
 /**
- * Where an image is pulled from: its own registry, which must be that of the source Endpoint or one that the Endpoint names in `redirectHosts`;
- * `spec.imageRegistries` of the artifact only chooses among these, since who writes it may choose no server. The Endpoint's credentials, and an identity of a cloud, go to its own registry: a chart's author would choose the other one. Of a docker
- * config, others get what it holds for them; its authorities are trusted there beside the built-in ones. Throws a config TransferError.
+ * Returns where to pull an image from: its own registry, which must be that of the source Endpoint or listed in its `redirectHosts`.
+ * `spec.imageRegistries` only narrows these down, because the author of an artifact must not choose servers. The Endpoint's credentials and
+ * cloud identity are sent only to its own registry, because a chart's author chooses the others; those get what a docker config holds for them,
+ * and its CAs are trusted there in addition to the built-in ones. Throws a config TransferError.
  */
 export function imageLocation(
   { host, repository, tag, digest }: NamedImage,
@@ -94,7 +98,7 @@ export function imageLocation(
 ): ImageLocation {
   const name = { repository, ...(tag && { tag }), ...(digest && { digest }) };
   if (host === registryOf(endpoint)) {
-    // The Endpoint's own prefix is for charts; images have whole names.
+    // The Endpoint's path prefix is for charts; image names are complete.
     const { protocol } = new URL(resolveAddress(endpoint.remoteURL, 'any', endpoint.tls).origin);
     return { ...connection(endpoint), remoteURL: `${protocol}//${host}`, image: formatReference(name) };
   }
@@ -103,7 +107,7 @@ export function imageLocation(
     throw new TransferError('denied', text);
   };
   const { name: endpointName, credentials, tls, redirectHosts = [] } = endpoint;
-  if (!isNamed(redirectHosts, new URL(`https://${host}`)))
+  if (!matchesHost(redirectHosts, new URL(`https://${host}`)))
     refuse(`have an operator add "${host}" to spec.redirectHosts of the Endpoint`);
   if (chosen !== undefined && !chosen.some((pattern) => matchesGlob(pattern, host)))
     refuse(`add "${host}" to spec.imageRegistries of the artifact, or leave that out`);
@@ -111,7 +115,7 @@ export function imageLocation(
     name: endpointName,
     remoteURL: registryURL(host),
     image: formatReference(name),
-    // Nothing else of spec.tls: that is about the Endpoint's own server.
+    // No other settings of spec.tls: they are for the Endpoint's own server.
     ...(tls?.ca && { tls: { ca: tls.ca, caBesideBuiltIn: true } }),
     ...(credentials && 'dockerConfigJson' in credentials ? { credentials } : {}),
     redirectHosts,
@@ -130,7 +134,7 @@ function listed({
   if (images === undefined) return undefined;
   if (!Array.isArray(images) || !images.every((image) => typeof image === 'string'))
     throw new TransferError('config', 'spec.images must be a list of images such as "quay.io/team/app:1.0".');
-  return { images: [...new Set(images)].map(namedImage), warnings: [] };
+  return { images: [...new Set(images)].map(parseNamedImage), warnings: [] };
 }
 
 function overrides({ spec: { values = {} } }: Job['artifact']): Record<string, unknown> {
@@ -138,7 +142,7 @@ function overrides({ spec: { values = {} } }: Job['artifact']): Record<string, u
   throw new TransferError('config', 'spec.values must be an object, as in a values.yaml.');
 }
 
-/** Hosts, in which `*` stands for any characters. A type may set them as a parameter, whose value is then JSON or a list with commas. */
+/** Host patterns, where `*` matches any characters. As a parameter of the type, the value is JSON or a comma-separated list. */
 function registriesOf({ spec: { imageRegistries } }: Job['artifact']): string[] | undefined {
   if (imageRegistries === undefined) return undefined;
   const list = typeof imageRegistries === 'string' ? parsedList(imageRegistries) : imageRegistries;

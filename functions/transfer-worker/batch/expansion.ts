@@ -1,18 +1,18 @@
-import type { ContentSource, ImageName, Opening } from '#shared/transfer';
+import type { ContentSource, ImageName, TransferContext } from '#shared/transfer';
 
-/** One of the artifacts that an artifact stands for. */
+/** One of the artifacts that an artifact expands to. */
 export interface Found {
-  /** How the result calls it. */
+  /** Its name in the result. */
   source: string;
-  /** How it is called at the destination. */
+  /** Its name at the destination. */
   name: ImageName;
-  open(opening: Opening): Promise<ContentSource>;
+  open(context: TransferContext): Promise<ContentSource>;
 }
 
-/** The artifacts that an artifact stands for. */
+/** The artifacts that an artifact expands to. */
 export interface Expansion {
   items: Found[];
-  /** Comes when all others are there. */
+  /** Copied after all others. */
   last?: Found;
   warnings: string[];
 }

@@ -2,53 +2,53 @@ import { mapBounded } from '#shared/base/async';
 import { isRecord } from '#shared/base/meta';
 import { type Job, type JobEndpoint, parseDuration } from '#shared/domain';
 import {
+  EmptySelectionError,
   formatReference,
   type ImageName,
   landingName,
   matchesGlob,
-  NothingSelected,
-  type Opening,
   parseImageName,
   selectTags,
   type TagSelection,
+  type TransferContext,
   TransferError,
 } from '#shared/transfer';
 import { connection } from '../ends/endpoint-kind.ts';
 import { openSource } from '../ends/ends.ts';
 import type { Expansion, Found } from './expansion.ts';
 
-/** True for an artifact that is several tags of one repository, or of several. */
+/** True for an artifact with several tags of one or more repositories. */
 export function isTagBatch({ artifact }: Pick<Job, 'artifact'>): boolean {
   return artifact.spec.tags !== undefined && artifact.spec.chart === undefined;
 }
 
-/** Most images that one artifact stands for. */
-const mostItems = 1000;
+/** Maximum number of images that one artifact expands to. */
+const maxItems = 1000;
 const parallel = 3;
-const mostQuoted = 10;
+const maxQuoted = 10;
 
 /**
- * The images with the tags that `spec.tags` selects of the repository `spec.image`, or of all that fit it as a pattern, each under its own
- * name and tag at the destination. Rejects with a TransferError.
+ * Expands to the images selected by `spec.tags` in the repository `spec.image`, or in all repositories that match it as a pattern. Each image
+ * keeps its own name and tag at the destination. Rejects with a TransferError.
  */
 export async function expandTags(
   { artifact, source }: Omit<Job, 'destination'>,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<Expansion> {
   const { tags: _, override: _override, ...spec } = artifact.spec;
   const selection = selectionOf(artifact.spec.tags);
   const renamed = overrideOf(artifact.spec);
-  const { names, pattern } = await repositoriesOf(artifact.spec.image, source, opening);
-  const selected = await mapBounded(names, parallel, opening.signal, async (repository, signal) => {
-    const client = opening.session.open({ ...connection(source), image: repository }, 'pull');
-    return selectTags(client, selection, { ...opening, signal }, pattern !== undefined);
+  const { names, pattern } = await repositoriesOf(artifact.spec.image, source, context);
+  const selected = await mapBounded(names, parallel, context.signal, async (repository, signal) => {
+    const client = context.session.repository({ ...connection(source), image: repository }, 'pull');
+    return selectTags(client, selection, { ...context, signal }, pattern !== undefined);
   });
   const images = names.flatMap((repository, index) =>
     (selected[index]?.tags ?? []).map((tag): ImageName => ({ repository, tag })),
   );
-  if (images.length > mostItems)
+  if (images.length > maxItems)
     throw config(
-      `spec.image and spec.tags select ${images.length} images, more than ${mostItems}: set newest, or a narrower pattern.`,
+      `spec.image and spec.tags select ${images.length} images, more than ${maxItems}: set newest, or a narrower pattern.`,
     );
   const warnings = selected.flatMap((one) => one.warnings);
   if (pattern !== undefined) warnings.push(...withoutTags(pattern, names, images, selection));
@@ -64,24 +64,24 @@ export async function expandTags(
   }
 }
 
-/** The repository that `image` names, or those of the catalog that fit it. */
+/** The repository `image`, or the repositories of the catalog that match it as a pattern. */
 async function repositoriesOf(
   image: unknown,
   source: JobEndpoint,
-  { session, signal }: Opening,
+  { session, signal }: TransferContext,
 ): Promise<{ names: string[]; pattern?: string }> {
   if (!isPattern(image)) return { names: [repositoryOf(image, 'spec.image')] };
   const all = await session.repositories(connection(source), signal);
   const names = all.filter((name) => matchesGlob(image, name)).toSorted();
-  if (names.length > mostItems)
-    throw config(`${names.length} repositories fit spec.image "${image}", more than ${mostItems}.`);
+  if (names.length > maxItems)
+    throw config(`${names.length} repositories match spec.image "${image}", more than ${maxItems}.`);
   if (names.length > 0) return { names, pattern: image };
-  throw new NothingSelected(
-    `None of the ${all.length} repositories that Endpoint "${source.name}" has fits spec.image "${image.slice(0, 300)}".`,
+  throw new EmptySelectionError(
+    `None of the ${all.length} repositories of Endpoint "${source.name}" matches spec.image "${image.slice(0, 300)}".`,
   );
 }
 
-/** Tells which repositories give nothing. Throws a TransferError if none gives anything, unless an age is asked for. */
+/** Warns about repositories without a matching tag. Throws a TransferError if no repository has one, unless a maximum age is set. */
 function withoutTags(
   pattern: string,
   names: readonly string[],
@@ -90,20 +90,20 @@ function withoutTags(
 ): string[] {
   const having = new Set(images.map(({ repository }) => repository));
   const without = names.filter((name) => !having.has(name));
-  const text = `${without.length} of the ${names.length} repositories that fit "${pattern}" have no tag that fits spec.tags`;
-  if (having.size === 0 && maxAgeMs === undefined) throw new NothingSelected(`${text}.`);
-  return without.length === 0 ? [] : [`${text}: ${without.slice(0, mostQuoted).join(', ')}`];
+  const text = `${without.length} of the ${names.length} repositories that match "${pattern}" have no tag that matches spec.tags`;
+  if (having.size === 0 && maxAgeMs === undefined) throw new EmptySelectionError(`${text}.`);
+  return without.length === 0 ? [] : [`${text}: ${without.slice(0, maxQuoted).join(', ')}`];
 }
 
 function isPattern(image: unknown): image is string {
   return typeof image === 'string' && /[*?]/.test(image);
 }
 
-/** The repository at the destination, undefined where it is called as at the source. */
+/** The repository at the destination; undefined if it keeps its name. */
 function overrideOf({ image, override }: Job['artifact']['spec']): string | undefined {
   if (override === undefined || override === '') return undefined;
   if (!isPattern(image)) return repositoryOf(override, 'spec.override');
-  throw config('spec.override names one repository, and spec.image is a pattern for several: leave it out.');
+  throw config('spec.override names one repository, but spec.image is a pattern for several: remove it.');
 }
 
 function config(text: string): TransferError {
@@ -115,7 +115,7 @@ function repositoryOf(value: unknown, field: string): string {
     throw config(`${field} must be the name of a repository, such as "team/app".`);
   const name = parseImageName(value);
   if (name.tag === undefined && name.digest === undefined) return name.repository;
-  throw config(`${field} names a tag or a digest, beside spec.tags: leave it out of one of them.`);
+  throw config(`${field} names a tag or a digest in addition to spec.tags: remove one of them.`);
 }
 
 function selectionOf(tags: unknown): TagSelection {

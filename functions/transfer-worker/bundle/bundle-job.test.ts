@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => sides.close());
 
 describe('a bundle of an Order', () => {
-  it('carries images and a chart to the other side, with what refers to them, and a receipt back', async () => {
+  it('carries images and a chart with their referrers to the other side, and a receipt back', async () => {
     const app = await seedImage(sides.source, 'team/app', '1.0', light);
     await seedChart(sides.source, 'charts/web', await packChart({ 'Chart.yaml': chartYaml('web', '1.2.3') }));
     const chart = sides.source.contents.get('charts/web')?.tags.get('1.2.3');
@@ -60,7 +60,7 @@ describe('a bundle of an Order', () => {
     });
   });
 
-  it('is made once, imported once, and never changes', async () => {
+  it('is made once, imported once, and immutable', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     const made = await sides.exported({});
     await sides.carry();
@@ -77,14 +77,14 @@ describe('a bundle of an Order', () => {
     expect(sides.writes()).toBe(sent);
     await expect(sides.exported({ contents: [{ image: 'team/app:2.0' }] })).rejects.toMatchObject({
       reason: 'config',
-      message: expect.stringContaining('a bundle never changes: write another spec.name'),
+      message: expect.stringContaining('a bundle is immutable: choose another spec.name'),
     });
     await expect(sides.exported({}, { keys: { sign: other.sign } })).rejects.toThrow(
       'is not signed by sign.key',
     );
   });
 
-  it('tells the rules that it has passed, and is not written where they deny it', async () => {
+  it('records the policy that it passed, and is not written if the policy denies', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     const policy = (maxBytes: number) => JSON.stringify({ maxBytes });
     await expect(sides.exported({}, { policy: policy(10) })).rejects.toMatchObject({
@@ -102,7 +102,7 @@ describe('a bundle of an Order', () => {
       'a byte that is another one',
       'permanent',
       () => change(sides.into('first.tar.002')),
-      /damaged or changed|not a tar|record says/,
+      /damaged or was changed|not a tar|record says/,
     ],
     [
       'a part that is cut',
@@ -133,7 +133,7 @@ describe('a bundle of an Order', () => {
     expect(await sides.imported()).toMatchObject({ items: { copied: 1 } });
   });
 
-  it('of which somebody still copies the first part is waited for', async () => {
+  it('whose first part is still being copied is waited for', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});
     await mkdir(sides.into(), { recursive: true });
@@ -146,7 +146,7 @@ describe('a bundle of an Order', () => {
     expect(await sides.imported()).toMatchObject({ items: { copied: 1 } });
   });
 
-  it('says of a tag that it was written, where only the tag was missing', async () => {
+  it('reports a tag as written if only the tag was missing', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});
     await sides.carry();
@@ -158,14 +158,14 @@ describe('a bundle of an Order', () => {
     });
   });
 
-  it('is refused where the rules are others by now, or cannot be read', async () => {
+  it('is refused if the policy has changed, or cannot be read', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     const policy = JSON.stringify({ maxBytes: 10 ** 9 });
     await sides.exported({}, { policy });
     for (const more of [{}, { policy: JSON.stringify({ maxBytes: 10 }) }])
       await expect(sides.exported({}, more)).rejects.toMatchObject({
         reason: 'config',
-        message: expect.stringContaining('made under another policy'),
+        message: expect.stringContaining('already exists under another policy'),
       });
     await expect(sides.exported({}, { policy: '{"maxByts":1}' })).rejects.toThrow(
       'The policy cannot be read',
@@ -175,7 +175,7 @@ describe('a bundle of an Order', () => {
       expect(await sides.exported({}, { policy: same })).toMatchObject({ items: { unchanged: 1 } });
   });
 
-  it('of another key, an old one under a new name, and one with another digest are refused', async () => {
+  it('with another key, an old one under a new name, or another digest is refused', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});
     await sides.carry();
@@ -184,21 +184,21 @@ describe('a bundle of an Order', () => {
     for (const part of await partsIn(sides.into()))
       await rename(sides.into(part), sides.into(part.replace('first', 'second')));
     await expect(sides.imported({ name: 'second' })).rejects.toThrow(
-      /it is the bundle "first" of .*: carry "second" here again/,
+      /it is the bundle "first" of .*: bring "second" again/,
     );
     await expect(sides.imported()).rejects.toMatchObject({
       reason: 'retryable',
-      message: expect.stringContaining('carry first.tar.001'),
+      message: expect.stringContaining('bring first.tar.001'),
     });
     await sides.carry();
-    await expect(sides.imported({ digest: `sha256:${'0'.repeat(64)}` })).rejects.toThrow('was asked for');
+    await expect(sides.imported({ digest: `sha256:${'0'.repeat(64)}` })).rejects.toThrow('was requested');
     expect(sides.inside.requests).toEqual([]);
     expect(await sides.imported({}, { trust: `${other.trust}${maker.trust}` })).toMatchObject({
       items: { copied: 1 },
     });
   });
 
-  it('goes on after an export that was stopped, and is whole after one that was killed between its files', async () => {
+  it('resumes after an aborted export, and is complete after one that was killed between its files', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await seedImage(sides.source, 'team/web', '1.0', light);
     sides.source.faults.add({
@@ -227,7 +227,7 @@ describe('a bundle of an Order', () => {
     expect(await sides.imported()).toMatchObject({ items: { copied: 2 } });
   });
 
-  it('fails with what failed, imports the rest, and its receipt says so', async () => {
+  it('fails with the failed artifact, imports the rest, and its receipt says so', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await seedImage(sides.source, 'team/web', '1.0', light);
     await sides.exported({ contents: [image, { image: 'team/web:1.0' }] });
@@ -244,9 +244,9 @@ describe('a bundle of an Order', () => {
   it.each([
     ['file:///../x', 'is not in the folder'],
     ['file:///%2e%2e/x', 'is not in the folder'],
-    ['file:///a%2F..%2Fb', 'a folder for bundles is written file:///out'],
-    ['file://host/x', 'a folder for bundles is written file:///out'],
-    ['/etc', 'a folder for bundles is written file:///out'],
+    ['file:///a%2F..%2Fb', 'use file:///out for the folder'],
+    ['file://host/x', 'use file:///out for the folder'],
+    ['/etc', 'use file:///out for the folder'],
   ])('stays below its volume at %s', async (remoteURL, message) => {
     const artifact = { type: 'bundle-import', spec: { name: 'first' } };
     const at = { ...medium({ trust: maker.trust }), remoteURL };
@@ -260,11 +260,11 @@ describe('a bundle of an Order', () => {
     [{ contents: [] }, 'spec.contents must be a list of 1 to 1000'],
     [{ contents: [{}] }, 'spec.contents[0] must have one of image, chart and path'],
     [{ contents: [{ image: 'a:1', path: 'b' }] }, 'spec.contents[0] must have one of image, chart and path'],
-    [{ contents: [{ image: 'a:1', tag: {} }] }, 'spec.contents[0].tag is not known'],
+    [{ contents: [{ image: 'a:1', tag: {} }] }, 'spec.contents[0].tag is not a field'],
     [{ contents: [{ image: 'a:1' }, { image: 'a:1' }] }, 'spec.contents[1] is the same as spec.contents[0]'],
     [
       { contents: [{ image: 'a:1', withImages: true }] },
-      'spec.contents[0].withImages does not belong to image',
+      'spec.contents[0].withImages cannot be combined with image',
     ],
     [{ contents: [{ path: 'a.tgz', override: 'a:1' }] }, 'of type "oci": name an artifact by image or chart'],
     [{ partSize: '1' }, 'spec.partSize "1" is not a size'],
@@ -277,7 +277,7 @@ describe('a bundle of an Order', () => {
   });
 });
 
-describe('a bundle since another one', () => {
+describe('an incremental bundle', () => {
   const both = { sign: maker.sign, trust: taker.trust };
   const second = { name: 'second', contents: [{ image: 'team/app:2.0' }], since: 'first' };
 
@@ -287,7 +287,7 @@ describe('a bundle since another one', () => {
     found?.tags.set('2.0', digest);
   });
 
-  it('has a receipt that its signature fits after imports at the same time, and each of them left one', async () => {
+  it('has a receipt with a valid signature after concurrent imports, each of which wrote one', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});
     await sides.carry();
@@ -315,7 +315,7 @@ describe('a bundle since another one', () => {
     expect((await readdir(sides.into())).filter((name) => name.includes('partial'))).toEqual([]);
   });
 
-  it('is not made since one that did not arrive at every destination that the receipt tells of', async () => {
+  it('cannot build on one that was not imported to every destination in the receipt', async () => {
     await sides.exported({});
     await sides.carry();
     sides.inside.faults.add({ path: /blobs\/uploads/, fault: { kind: 'status', status: 403 } });
@@ -335,18 +335,18 @@ describe('a bundle since another one', () => {
     };
     await back();
     await expect(sides.exported(second, { keys: both })).rejects.toThrow(
-      /says that team\/app:1\.0 did not arrive at .*\/mirror,/,
+      /says that team\/app:1\.0 was not imported to .*\/mirror,/,
     );
     await sides.imported();
     await back();
     expect(await sides.exported(second, { keys: both })).toMatchObject({ items: { copied: 1 } });
   });
 
-  it('leaves out what a receipt says has arrived', async () => {
+  it('omits what a receipt confirms as imported', async () => {
     await sides.exported({});
     await sides.carry();
     const refusals = [
-      /No receipt says yet that the bundle "first".* carry first\.receipt\.json/,
+      /No receipt confirms yet that the bundle "first".* bring first\.receipt\.json/,
       /is not signed by a key of trust\.pub/,
     ];
     await expect(sides.exported(second, { keys: both })).rejects.toThrow(refusals[0]);
@@ -368,7 +368,7 @@ describe('a bundle since another one', () => {
     expect(sides.inside.contents.get('mirror/team/app')?.tags.has('2.0')).toBe(true);
   });
 
-  it('is not made by a receipt that says that something did not arrive, nor without the record', async () => {
+  it('is not made with a receipt of an incomplete import, nor without the record', async () => {
     await sides.exported({});
     await sides.carry();
     sides.inside.faults.add({ path: /blobs\/uploads/, fault: { kind: 'status', status: 403 } });
@@ -376,13 +376,13 @@ describe('a bundle since another one', () => {
     for (const name of ['first.receipt.json', 'first.receipt.json.sig'])
       await cp(sides.into(name), sides.out(name));
     await expect(sides.exported(second, { keys: both })).rejects.toThrow(
-      'says that team/app:1.0 did not arrive',
+      'says that team/app:1.0 was not imported',
     );
     await rm(sides.out('first.arc-bundle.json'));
     await expect(sides.exported(second)).rejects.toThrow('There is no record of the bundle "first"');
   });
 
-  it('is refused, and says what to import first, where the first one has not been', async () => {
+  it('is refused if the earlier bundle was not imported, which the message names', async () => {
     await sides.exported({});
     await sides.exported(second);
     await sides.carry();

@@ -7,31 +7,31 @@ import { config } from './bundle-spec.ts';
 
 /** Options of a job that writes or reads a bundle. */
 export interface BundleOptions extends CopyOptions {
-  /** The volume for bundles: `file:///x` is the folder x of it, and what comes from or goes to a server is there meanwhile. */
+  /** The volume for bundles: `file:///x` is its folder x; files of servers are stored there temporarily. */
   bundleDir: string;
 }
 
-/** Where the bundles of an Endpoint lie. */
+/** The location of an Endpoint's bundles. */
 export interface BundlePlace {
-  /** The folder in which they are, or which has what is made here until it is on a server. */
+  /** The folder of the bundles, or the staging folder of those for a server. */
   folder: string;
-  /** The folder that has what `fetch` brings: what came from a server is never taken for something made here. */
+  /** The folder that `fetch` downloads to, kept apart from what was made here. */
   fetched: string;
   /** For messages. */
   label: string;
-  /** Has the file of this name in the folder `fetched`; false if there is none. Of a server at most `most` bytes are taken. */
+  /** Downloads a file to `fetched`; false if it does not exist. From a server at most `most` bytes are accepted. */
   fetch(name: string, most?: number): Promise<boolean>;
-  /** The bytes of the file of this name where it belongs; `unknown` where a server does not tell, undefined where there is none. */
+  /** The size of a file at its location; `unknown` if the server does not report it, undefined if it does not exist. */
   size(name: string): Promise<number | 'unknown' | undefined>;
-  /** Takes the file of this name from `folder` to where it belongs. */
+  /** Uploads a file of `folder` to its location. */
   store(name: string, progress?: Progress): Promise<void>;
-  /** True if the folders are only a stop on the way. Then the record says that a bundle is whole: it is stored last, and fetched first. */
+  /** True if the folders are only staging. The record then marks a bundle as complete: it is stored last, and fetched first. */
   onServer: boolean;
-  /** Removes what is in the folders only on its way. */
+  /** Removes the staged files. */
   tidy(): Promise<void>;
 }
 
-/** The folder `file:///path` of the volume for bundles. Rejects with a TransferError. */
+/** Opens the folder `file:///path` of the volume for bundles. Rejects with a TransferError. */
 export async function folderPlace({ name, remoteURL }: JobEndpoint, bundleDir: string): Promise<BundlePlace> {
   const folder = path.join(bundleDir, ...namesOf(name, remoteURL));
   try {
@@ -55,12 +55,12 @@ export async function folderPlace({ name, remoteURL }: JobEndpoint, bundleDir: s
   };
 }
 
-/** The names of a path below the volume: it cannot lead out of it. */
+/** The names of a path below the volume, which it cannot leave. */
 function namesOf(endpoint: string, remoteURL: string): string[] {
   const names = folderNames(remoteURL);
   if (names) return names;
   throw config(
-    `remoteURL of Endpoint "${endpoint}" is "${remoteURL.slice(0, 300)}": a folder for bundles is written file:///out, which is the folder "out" of the volume for bundles, and a server https://host/path or s3://bucket/path.`,
+    `remoteURL of Endpoint "${endpoint}" is "${remoteURL.slice(0, 300)}": use file:///out for the folder "out" of the volume for bundles, or https://host/path or s3://bucket/path for a server.`,
   );
 }
 
@@ -68,7 +68,7 @@ async function isFile(file: string): Promise<boolean> {
   return (await sizeOf(file)) !== undefined;
 }
 
-/** Bytes of a file; undefined where there is none. */
+/** The size of a file in bytes; undefined if it does not exist. */
 async function sizeOf(file: string): Promise<number | undefined> {
   const found = await stat(file).catch((caught: NodeJS.ErrnoException) => {
     if (caught.code === 'ENOENT') return undefined;
@@ -77,7 +77,7 @@ async function sizeOf(file: string): Promise<number | undefined> {
   return found?.isFile() === true ? found.size : undefined;
 }
 
-/** A small file with its signature (`.sig`) of one of `keys`; undefined if the file is not there. Rejects with `refusal` for any other signature. */
+/** Fetches a small file signed (`.sig`) by one of `keys`; undefined if it does not exist. Rejects with `refusal` without a valid signature. */
 export async function fetchSigned(
   place: BundlePlace,
   name: string,
@@ -90,7 +90,7 @@ export async function fetchSigned(
   return readSigned(place.fetched, name, keys, bundles, refusal);
 }
 
-/** The same of what is in a folder. */
+/** Reads a signed file from a folder. */
 export async function readSigned(
   folder: string,
   name: string,
@@ -106,7 +106,7 @@ export async function readSigned(
   throw refusal;
 }
 
-/** Removes files of the folder, whether they are there or not. */
+/** Removes files, whether they exist or not. */
 export async function removeAll(files: readonly string[]): Promise<void> {
   await Promise.all(files.map((file) => rm(file, { force: true, recursive: true })));
 }

@@ -20,7 +20,7 @@ async function files(): Promise<Record<string, string>> {
 }
 const parts = async () => Object.keys(await files()).filter((name) => /\.tar\.\d+$/.test(name));
 
-describe('an export whose record is there', () => {
+describe('an export whose record exists', () => {
   it('refuses the record of another bundle that was copied to its name, also as spec.since', async () => {
     await sides.exported({});
     for (const suffix of ['', '.sig'])
@@ -46,7 +46,7 @@ describe('an export whose record is there', () => {
     ['a part is empty', () => truncate(sides.out('first.tar.001'), 0)],
     ['the last part is cut', async () => truncate(sides.out((await parts()).at(-1) ?? ''), 512)],
     ['there is a part of another bundle', () => writeFile(sides.out(`first.tar.009`), 'x')],
-  ])('makes the same bundle again where %s', async (what, damage) => {
+  ])('rebuilds the same bundle if %s', async (what, damage) => {
     const made = await sides.exported({});
     const before = await files();
     expect(Object.keys(before).length).toBeGreaterThan(4);
@@ -64,31 +64,31 @@ describe('an export whose record is there', () => {
     expect(await sides.imported()).toMatchObject({ items: { copied: 1 } });
   });
 
-  it('is an error where its parts are gone and its source has changed, and leaves the record', async () => {
+  it('is an error if its parts are lost and its source has changed, and leaves the record', async () => {
     await sides.exported({});
     for (const name of await parts()) await rm(sides.out(name));
     const before = await files();
     await seedImage(sides.source, 'team/app', '1.0', { ...light, layers: 3 });
     await expect(sides.exported({})).rejects.toMatchObject({
       reason: 'config',
-      message: expect.stringContaining('cannot be made again as it was'),
+      message: expect.stringContaining('cannot be rebuilt identically'),
     });
     expect(await files()).toEqual(before);
   });
 
-  it('is not unchanged where its source is another one by now', async () => {
+  it('is not unchanged if its source has changed', async () => {
     const { digest: old } = await seedImage(sides.source, 'team/app', '1.0', light);
     await sides.exported({});
     const { digest } = await seedImage(sides.source, 'team/app', '1.0', { ...light, layers: 3 });
     await expect(sides.exported({})).rejects.toMatchObject({
       reason: 'config',
       message: expect.stringMatching(
-        new RegExp(`team/app:1.0 as ${old}, and its source has ${digest} by now.*write another spec.name`),
+        new RegExp(`team/app:1.0 as ${old}, but its source has ${digest} now.*choose another spec.name`),
       ),
     });
   });
 
-  it('is unchanged where a selection has more or less by now, and not where one of its tags was moved', async () => {
+  it('is unchanged if a selection has grown or shrunk, but not if one of its tags was moved', async () => {
     const contents = [{ image: 'team/app', tags: { match: '*' } }];
     await seedImage(sides.source, 'team/app', '1.1', { ...light, layers: 1 });
     await sides.exported({ contents });
@@ -99,7 +99,7 @@ describe('an export whose record is there', () => {
     await expect(sides.exported({ contents })).rejects.toThrow('with team/app:1.1 as sha256:');
   });
 
-  it('is unchanged where a selection has nothing by now', async () => {
+  it('is unchanged if a selection is empty now', async () => {
     const contents = [{ image: 'team/app', tags: { semver: '>=1 <2' } }];
     await sides.exported({ contents });
     await seedImage(sides.source, 'team/app', '2.0', { ...light, layers: 1 });

@@ -7,15 +7,15 @@ import { expandContents } from './expand-contents.ts';
 
 const parallel = 4;
 
-/** A bundle whose record was found. */
+/** An existing bundle, known by its record. */
 export interface Written {
   record: BundleRecord;
-  /** Its bytes, and those of its signature. */
+  /** Lengths of the record and of its signature, in bytes. */
   recordLength: number;
   signatureLength: number;
 }
 
-/** True if all parts of a bundle are where they belong, with as many bytes as its record makes them have, and no part of another one. */
+/** True if all parts of a bundle exist with the sizes that follow from its record, and no others. */
 export async function hasParts(
   place: BundlePlace,
   { record, recordLength, signatureLength }: Written,
@@ -28,7 +28,7 @@ export async function hasParts(
   let number = 1;
   for (let sum = 0; sum < total; number += 1) {
     const found = await place.size(partName(file, number));
-    // `arc-transfer` writes one file where nobody asks for parts.
+    // Without --part-size `arc-transfer` writes a single file.
     if (found === undefined) return number === 1 && (await place.size(file)) === total;
     const size = found === 'unknown' ? Math.min(first ?? partSize, total - sum) : found;
     first ??= size;
@@ -40,8 +40,8 @@ export async function hasParts(
 }
 
 /**
- * Rejects with a config TransferError if the source has another artifact now under a name that the bundle has, such as a tag that was moved. What a
- * selection stands for was decided when the bundle was made: what it has more or less by now belongs into another one.
+ * Rejects with a config TransferError if a name in the bundle has another digest at the source now, for example because a tag was moved. A
+ * selection is fixed when the bundle is made: artifacts that match it now belong into another bundle.
  */
 export async function mustBeCurrent(
   job: Job,
@@ -51,13 +51,13 @@ export async function mustBeCurrent(
   { recordedName }: Bundles,
 ): Promise<void> {
   const held = new Map(record.items.map((item) => [item.name, item.digest]));
-  const { present } = await inSession(options, async (opening) => {
-    const { items } = await expandContents(job, contents, opening, {
+  const { present } = await inSession(options, async (context) => {
+    const { items } = await expandContents(job, contents, context, {
       maxBytes: options.maxBytes,
       mayBeEmpty: true,
     });
-    const found = await mapBounded(items, parallel, opening.signal, async ({ asked, open }, signal) => {
-      const { source, name } = await open(opening);
+    const found = await mapBounded(items, parallel, context.signal, async ({ asked, open }, signal) => {
+      const { source, name } = await open(context);
       return { asked, name: recordedName(asked, name), digest: (await source.root(signal)).digest };
     });
     return { present: found, warnings: [] };
@@ -65,6 +65,6 @@ export async function mustBeCurrent(
   const changed = present.find(({ name, digest }) => (held.get(name) ?? digest) !== digest);
   if (changed === undefined) return;
   throw config(
-    `The bundle "${record.name}" is there already, with ${changed.name} as ${held.get(changed.name)}, and its source has ${changed.digest} by now (${changed.asked}). A bundle never changes: write another spec.name.`,
+    `The bundle "${record.name}" already exists with ${changed.name} as ${held.get(changed.name)}, but its source has ${changed.digest} now (${changed.asked}). A bundle is immutable: choose another spec.name.`,
   );
 }

@@ -21,7 +21,7 @@ describe('the contents of a bundle', () => {
     ...(sides.inside.contents.get(`mirror/${repository}`)?.tags.keys() ?? []),
   ];
 
-  it('can be the tags that are selected, each an artifact of its own', async () => {
+  it('can be selected tags, each an artifact of its own', async () => {
     for (const tag of ['1.0.0', '1.1.0', '2.0.0'])
       await seedImage(sides.source, 'team/app', tag, { ...light, signature: false });
     const contents = [{ image: 'team/app', tags: { semver: '^1' }, override: 'kept/app' }];
@@ -41,7 +41,7 @@ describe('the contents of a bundle', () => {
       items: { unchanged: 2 },
     });
     const other = [{ image: 'team/app', tags: { semver: '^2' } }];
-    await expect(sides.exported({ contents: other })).rejects.toThrow('a bundle never changes');
+    await expect(sides.exported({ contents: other })).rejects.toThrow('a bundle is immutable');
     await sides.carry();
     expect(await sides.imported()).toMatchObject({ items: { total: 2, failed: 0 } });
     expect(tagsAt('kept/app').toSorted()).toEqual(['1.0.0', '1.1.0']);
@@ -51,11 +51,11 @@ describe('the contents of a bundle', () => {
     await seedImage(sides.source, 'team/app', '1.0.0', light);
     const twice = ['^1', '>=1'].map((semver) => ({ image: 'team/app', tags: { semver } }));
     await expect(sides.exported({ contents: twice })).rejects.toThrow(
-      'spec.contents[1] selects nothing that is not in the bundle already: leave it out.',
+      'spec.contents[1] selects nothing that is not in the bundle already: remove it.',
     );
   });
 
-  it('have a name for one thing: other platforms of it are refused', async () => {
+  it('have one artifact per name: other platforms of it are refused', async () => {
     const platforms = ['linux/amd64', 'linux/arm64'];
     await seedImage(sides.source, 'team/app', '1.0', { ...light, platforms, signature: false });
     const tags = { image: 'team/app', tags: { names: ['1.0'] } };
@@ -69,7 +69,7 @@ describe('the contents of a bundle', () => {
     });
   });
 
-  it('can be charts with every image that they name, what both need once', async () => {
+  it('can be charts with their images, where shared images occur once', async () => {
     const values = `image: ${sides.source.host}/team/app:1.0\n`;
     for (const name of ['web', 'shop']) {
       const files = { 'Chart.yaml': chartYaml(name, '1.2.3'), 'values.yaml': values };
@@ -128,7 +128,7 @@ describe('the contents of a bundle', () => {
   });
 
   it.each([
-    [{ path: 'dist/app.tgz' }, 'spec.contents[0].override must say how the file is called'],
+    [{ path: 'dist/app.tgz' }, 'spec.contents[0].override must be the name of the file'],
     [{ image: 'team/app:1.0' }, 'Endpoint "web" of type "http": name a file by path'],
     [{ path: 'dist/app.tgz', override: 'tools/app:1.0', sha256: `${'0'.repeat(64)}` }, 'sha256:0000'],
   ])('of a web server cannot be %j', async (file, message) => {
@@ -143,7 +143,7 @@ describe('the contents of a bundle', () => {
     }
   });
 
-  it('are told apart by all that was ordered, however long it is', async () => {
+  it('are distinguished by the whole entry, however long it is', async () => {
     await seedImage(sides.source, 'team/app', '1.0', light);
     const files = { 'Chart.yaml': chartYaml('web', '1.2.3') };
     await seedChart(sides.source, 'charts/web', await packChart(files, { folder: 'web' }));
@@ -151,6 +151,6 @@ describe('the contents of a bundle', () => {
     const ordered = (end: string) => ({ contents: [{ ...chart, values: { text: 'x'.repeat(2000) + end } }] });
     await sides.exported(ordered('a'));
     expect(await sides.exported(ordered('a'))).toMatchObject({ items: { unchanged: 2 } });
-    await expect(sides.exported(ordered('b'))).rejects.toThrow('a bundle never changes');
+    await expect(sides.exported(ordered('b'))).rejects.toThrow('a bundle is immutable');
   });
 });

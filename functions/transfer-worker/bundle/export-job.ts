@@ -13,7 +13,7 @@ import {
   inSession,
   loadBundles,
   TransferError,
-  throwIfStopped,
+  throwIfAborted,
 } from '#shared/transfer';
 import { withPolicy } from '../job/policy.ts';
 import { required, signKeyOf, trustKeysOf } from './bundle-keys.ts';
@@ -24,13 +24,13 @@ import { expandContents } from './expand-contents.ts';
 import { openPlace } from './open-place.ts';
 import { phases } from './phases.ts';
 
-/** Below what a file of FAT32 can have. */
+/** Below the file size limit of FAT32. */
 const usualPart = '4GB';
 const mediaType = 'application/vnd.arc.bundle.v1+tar';
 
 /**
- * Writes what `spec.contents` names as one signed bundle `spec.name` into the place of the destination. A bundle never changes: one that is there
- * with these contents is left alone, and any other is an error. Rejects with a TransferError.
+ * Writes `spec.contents` as the signed bundle `spec.name` to the destination. Bundles are immutable: an existing bundle with the same contents
+ * is left alone, and any other is an error. Rejects with a TransferError.
  */
 export async function exportJob(job: Job, options: BundleOptions): Promise<BatchResult> {
   const bundles = await loadBundles();
@@ -52,7 +52,7 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
   await place.tidy();
   return result;
 
-  /** The bundle that is there, once more where its parts are lost. */
+  /** Returns the existing bundle, after rebuilding it if parts are missing. */
   async function found(bytes: Buffer): Promise<BatchResult> {
     const result = resultOfRecord(bytes, known, 'unchanged');
     const { size: signatureLength } = await stat(path.join(place.fetched, `${record}.sig`));
@@ -67,7 +67,7 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
   }
 
   async function make(): Promise<BatchResult> {
-    // On its way to a server: an export that was killed had made it.
+    // Staged for a server by an export that was killed after making it.
     const made = await readSigned(place.folder, record, keys, bundles, refusal);
     const ready = made && resultOfRecord(made, known, 'copied');
     const result = ready && (await isWhole(ready.digest)) ? ready : await write(place.folder);
@@ -75,9 +75,9 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
     return result;
   }
 
-  /** Makes a bundle again of which the record is there alone: the same to the last byte, as others know it by its digest. */
+  /** Rebuilds a bundle of which only the record exists. It must be identical, because others know it by its digest. */
   async function makeAgain(before: BundleRecord, digest: string | undefined): Promise<BatchResult> {
-    // Beside what is left of it in a folder, until that can be replaced.
+    // Built beside the remaining files of a folder, until those can be replaced.
     const beside = path.join(place.folder, `${name}.again`);
     const folder = place.onServer ? place.folder : beside;
     await mkdir(folder, { recursive: true });
@@ -86,7 +86,7 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
       await removeAll([beside]);
       await place.tidy();
       throw config(
-        `Parts of the bundle "${name}" are missing in ${place.label}, and it cannot be made again as it was: its source, or what refers to it, has changed since. Put its parts back, or write another spec.name.`,
+        `Parts of the bundle "${name}" are missing in ${place.label}, and it cannot be rebuilt identically, because its source or referrers have changed since. Restore its parts, or choose another spec.name.`,
       );
     }
     if (place.onServer) await publish();
@@ -101,11 +101,11 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
 
   async function publish(): Promise<void> {
     const parts = (await bundles.partsOfFile(file)).map((part) => path.basename(part));
-    // The record last: where it lies, the bundle is complete.
+    // The record comes last: it marks the bundle as complete.
     for (const each of [...parts, `${record}.sig`, record]) await place.store(each, progress);
   }
 
-  /** What an import could not read is not sent: its record says nothing of its parts. */
+  /** Verifies a staged bundle before it is sent: the record alone does not prove its parts. */
   async function isWhole(digest: string | undefined): Promise<boolean> {
     try {
       await bundles.readBundle({
@@ -116,22 +116,22 @@ export async function exportJob(job: Job, options: BundleOptions): Promise<Batch
       });
       return true;
     } catch (caught) {
-      throwIfStopped(options.signal);
+      throwIfAborted(options.signal);
       if (caught instanceof TransferError) return false;
       throw caught;
     }
   }
 
-  /** Writes the bundle into a folder; as it was before, if it was. */
+  /** Writes the bundle into a folder; with `before` as a rebuild. */
   async function write(folder: string, before?: BundleRecord): Promise<BatchResult> {
     const since = await baseOf({ job, place, keys, bundles });
     const target = path.join(folder, path.basename(file));
-    // What an export that was killed has left; its folder of blobs stays, and is gone on with.
+    // Leftovers of a killed export. Its folder of blobs stays, and is resumed.
     const stale = path.join(folder, record);
     await removeAll([...(await bundles.partsOfFile(target)), stale, `${stale}.sig`]);
     const policyText = before === undefined ? job.policy : before.policy;
-    const made = await inSession(options, async (opening) => {
-      const { items, warnings } = await expandContents(job, contents, opening, {
+    const made = await inSession(options, async (context) => {
+      const { items, warnings } = await expandContents(job, contents, context, {
         maxBytes: options.maxBytes,
       });
       progress = phases(options.progress, items.length + (place.onServer ? 2 : 1));
@@ -155,11 +155,11 @@ interface Known {
   contents: readonly Content[];
   name: string;
   bundles: Bundles;
-  /** The rules of today, as JSON. */
+  /** The current policy, as JSON. */
   policy: string | undefined;
 }
 
-/** What a repeat of an order finds: the bundle that it has made. */
+/** The result of an existing bundle, which must have the ordered contents and policy. */
 function resultOfRecord(
   bytes: Buffer,
   { contents, name, bundles, policy }: Known,
@@ -167,34 +167,34 @@ function resultOfRecord(
 ): BatchResult {
   const made = recordOf(bytes, name, bundles);
   const { items, blobs } = made;
-  // One entry of the contents may stand for several artifacts.
+  // One entry of the contents may have several artifacts.
   const asked = [...new Set(items.map((item) => item.asked))];
   const isSame =
     asked.length === contents.length && asked.every((text, index) => text === contents[index]?.text);
   if (!isSame)
     throw config(
-      `The bundle "${name}" is there already, with other contents, and a bundle never changes: write another spec.name.`,
+      `The bundle "${name}" already exists with other contents, and a bundle is immutable: choose another spec.name.`,
     );
   if (!isDeepStrictEqual(demandsOf(made.policy), demandsOf(policy)))
     throw config(
-      `The bundle "${name}" is there already, made under another policy, and a bundle never changes: write another spec.name.`,
+      `The bundle "${name}" already exists under another policy, and a bundle is immutable: choose another spec.name.`,
     );
   const total = blobs.reduce((sum, { size }) => sum + size, 0);
   const digest = bundles.bundleDigest(bytes);
   return resultOf(items, { digest, bytes: total, record: made, warnings: [] }, outcome);
 }
 
-/** A record whose name is that of its file: one that was copied to another name speaks of another bundle. Throws a permanent TransferError. */
+/** Parses a record whose name must match its file, because a renamed record describes another bundle. Throws a permanent TransferError. */
 function recordOf(bytes: Buffer, name: string, bundles: Bundles): BundleRecord {
   const record = bundles.parseRecord(bytes, `The record of bundle "${name}"`);
   if (record.name === name) return record;
   throw new TransferError(
     'permanent',
-    `${name}.arc-bundle.json is the record of the bundle "${record.name}" of ${record.created} under another name: take it away, or put the one of "${name}" there.`,
+    `${name}.arc-bundle.json is the record of the bundle "${record.name}" of ${record.created} under another name: remove it, or restore the record of "${name}".`,
   );
 }
 
-/** What policies demand, whoever asks for it: the same policy may move from a type to an Endpoint, and a bundle stays what it is. */
+/** The rules of a policy, whatever their origin: moving a policy from a type to an Endpoint does not change a bundle. */
 function demandsOf(policy: string | undefined): string[] {
   const all = policy === undefined ? [] : policyTexts(policy);
   return [...new Set(all.map(({ text }) => canonicalJson(JSON.parse(text))))].sort();
@@ -237,8 +237,8 @@ interface Base {
 }
 
 /**
- * The record of the earlier bundle `spec.since`, whose blobs the other side has. Where the Endpoint trusts keys, a receipt of the other side has to
- * say so. Rejects with a TransferError.
+ * The record of the earlier bundle `spec.since`, whose blobs the other side has. If the Endpoint trusts keys, a receipt of the other side must
+ * confirm that. Rejects with a TransferError.
  */
 async function baseOf({ job, place, keys, bundles }: Base): Promise<Buffer | undefined> {
   const { artifact, destination } = job;
@@ -247,38 +247,38 @@ async function baseOf({ job, place, keys, bundles }: Base): Promise<Buffer | und
   const record = await fetchSigned(place, `${since}.arc-bundle.json`, keys, bundles, foreign(since, job));
   if (!record)
     throw config(
-      `There is no record of the bundle "${since}" of spec.since in ${place.label}: put ${since}.arc-bundle.json and its .sig there again, or leave spec.since out.`,
+      `There is no record of the bundle "${since}" of spec.since in ${place.label}: restore ${since}.arc-bundle.json and its .sig, or remove spec.since.`,
     );
   const { items } = recordOf(record, since, bundles);
   const trusted = trustKeysOf(destination);
   if (!trusted) return record;
   const name = `${since}.receipt.json`;
   const other = config(
-    `${name} in ${place.label} is not signed by a key of trust.pub of Endpoint "${destination.name}": carry it here again with its .sig, or correct trust.pub.`,
+    `${name} in ${place.label} is not signed by a key of trust.pub of Endpoint "${destination.name}": bring it again with its .sig, or correct trust.pub.`,
   );
   const receipt = await fetchSigned(place, name, trusted, bundles, other);
   if (!receipt)
     throw config(
-      `No receipt says yet that the bundle "${since}" of spec.since has arrived: carry ${name} and its .sig from the other side into ${place.label}, or leave spec.since out.`,
+      `No receipt confirms yet that the bundle "${since}" of spec.since was imported: bring ${name} and its .sig from the other side to ${place.label}, or remove spec.since.`,
     );
   const told = bundles.parseReceipt(receipt, name);
-  // The next bundle is for every destination that the receipt tells of.
+  // The next bundle serves every destination in the receipt.
   const missing = bundles.importsIn(told).flatMap(({ destination: place, items: came }) => {
     const arrived = new Set(came.filter(({ outcome }) => outcome === 'imported').map((item) => item.name));
     return items
       .filter((item) => !arrived.has(item.name))
-      .map((item) => `${item.name} did not arrive at ${place}`);
+      .map((item) => `${item.name} was not imported to ${place}`);
   });
   if (told.bundle === bundles.bundleDigest(record) && missing.length === 0) return record;
   const what = missing.length === 0 ? `is one of another bundle, ${told.bundle}` : `says that ${missing[0]}`;
   throw config(
-    `${name} ${what}, so spec.since cannot be "${since}": import that bundle again and carry the new receipt here, or leave spec.since out.`,
+    `${name} ${what}, so spec.since cannot be "${since}": import that bundle again and bring the new receipt, or remove spec.since.`,
   );
 }
 
 function foreign(name: string, { destination }: Job): TransferError {
   return new TransferError(
     'permanent',
-    `The record of bundle "${name}" is not signed by sign.key of Endpoint "${destination.name}": somebody else has written it, or the key is a new one. Take its files away, or use another name.`,
+    `The record of bundle "${name}" is not signed by sign.key of Endpoint "${destination.name}": somebody else wrote it, or the key has changed. Remove its files, or use another name.`,
   );
 }

@@ -13,9 +13,9 @@ import {
   type ItemResult,
   loadBundles,
   type Receipt,
-  summed,
+  sumCounts,
   TransferError,
-  throwIfStopped,
+  throwIfAborted,
 } from '#shared/transfer';
 import { withPolicy } from '../job/policy.ts';
 import { bundleDestination } from './bundle-destination.ts';
@@ -29,8 +29,8 @@ import { phases } from './phases.ts';
 const mediaType = 'application/vnd.arc.bundle.v1+tar';
 
 /**
- * Verifies the whole bundle `spec.name` of the source, then sends its artifacts to the destination under their own names, and writes a receipt beside the
- * bundle. Rejects with a TransferError; one that is thrown before anything was sent says so.
+ * Verifies the whole bundle `spec.name` of the source, imports its artifacts into the destination under their own names, and writes a receipt
+ * beside the bundle. Rejects with a TransferError, whose message says if nothing was sent.
  */
 export async function importJob(job: Job, options: BundleOptions): Promise<BatchResult> {
   const bundles = await loadBundles();
@@ -38,12 +38,12 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
   const { signal, maxBytes } = options;
   const name = bundleName(artifact.spec.name, 'name');
   const digest = wantedDigest(artifact.spec);
-  const keys = required(trustKeysOf(source), source, 'public key trust.pub of who makes the bundles');
+  const keys = required(trustKeysOf(source), source, 'public key trust.pub of the exporting side');
   const signKey = signKeyOf(source);
   const place = await openPlace(source, `import ${name} to ${destination.remoteURL}`, options);
   const refusal = new TransferError(
     'permanent',
-    `${name}.arc-bundle.json in ${place.label} is not signed by a key of trust.pub of Endpoint "${source.name}", so no part was fetched: bring the bundle there again with its .sig, or correct trust.pub or remoteURL.`,
+    `${name}.arc-bundle.json in ${place.label} is not signed by a key of trust.pub of Endpoint "${source.name}", so no part was fetched: bring the bundle again with its .sig, or correct trust.pub or remoteURL.`,
   );
   const file = await arrived(place, { name, keys, refusal, bundles, maxBytes }).catch(anew);
   let report = phases(options.progress, 2);
@@ -67,11 +67,11 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
   try {
     await leaveReceipt(place, `${name}.receipt.json`, { told, signKey, bundles, signal });
   } catch (caught) {
-    // A medium that can be read only: what was imported is there all the same.
+    // A read-only medium: the import itself has succeeded.
     if (!(caught instanceof TransferError)) throw caught;
-    warnings.unshift(`there is no receipt: ${caught.message}`);
+    warnings.unshift(`no receipt was written: ${caught.message}`);
   }
-  throwIfStopped(signal);
+  throwIfAborted(signal);
   const results = items.map(resultOf);
   const failure = batchFailure(results);
   if (failure) throw failure;
@@ -79,16 +79,16 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
   return {
     digest: bundle.digest,
     mediaType,
-    bytes: summed(items.map(({ bytes = none }) => bytes)),
-    blobs: summed(items.map(({ blobs = none }) => blobs)),
+    bytes: sumCounts(items.map(({ bytes = none }) => bytes)),
+    blobs: sumCounts(items.map(({ blobs = none }) => blobs)),
     referrers: items.reduce((sum, { referrers = 0 }) => sum + referrers, 0),
     warnings: warnings.slice(0, 20),
     items: batchItems(results),
   };
 
-  /** What is wrong may have become so here: the next attempt fetches it anew. */
+  /** Discards a corrupt download, so that the next attempt fetches it again. */
   async function anew(caught: unknown): Promise<never> {
-    // Somebody may be copying it still: an Order that waits for the bundle waits for all of it.
+    // Somebody may still be copying it: retryable, so that a waiting Order gets the complete bundle.
     if (caught instanceof bundles.IncompleteBundle && !place.onServer)
       throw new TransferError('retryable', caught.message, { cause: caught, again: false });
     if (caught instanceof TransferError && caught.reason === 'permanent') await place.tidy();
@@ -96,8 +96,8 @@ export async function importJob(job: Job, options: BundleOptions): Promise<Batch
   }
 }
 
-/** How often a receipt is written that other imports of the same bundle write at the same time. */
-const mostReceipts = 30;
+/** How often a receipt is written while concurrent imports of the same bundle overwrite it. */
+const maxReceiptWrites = 30;
 
 interface Leaving {
   signal: AbortSignal;
@@ -107,8 +107,8 @@ interface Leaving {
 }
 
 /**
- * Writes the receipt and its signature, with what imports of the same bundle to other destinations have told in it. In a folder one writes after the
- * other. Rejects with a TransferError.
+ * Writes the receipt and its signature, merged with the receipts of imports to other destinations. In a folder a lock serialises the writers.
+ * Rejects with a TransferError.
  */
 async function leaveReceipt(place: BundlePlace, receipt: string, leaving: Leaving): Promise<void> {
   if (place.onServer || leaving.signKey === undefined) return joinReceipt(place, receipt, leaving);
@@ -117,8 +117,8 @@ async function leaveReceipt(place: BundlePlace, receipt: string, leaving: Leavin
 }
 
 /**
- * Of two that write to a server at the same time each may overwrite the other's receipt, or half of it: whoever does not find its own import there
- * writes again.
+ * Writes until the receipt includes this import: concurrent writers to a server may overwrite each other's receipt, or mix it with the signature
+ * of another one.
  */
 async function joinReceipt(
   place: BundlePlace,
@@ -129,25 +129,28 @@ async function joinReceipt(
   const backoff = createBackoff({ baseMs: 50, maxMs: 1000, random: Math.random });
   for (let count = 1; ; count += 1) {
     const before = signKey && (await present(signKey));
-    const joined = before instanceof TransferError ? told : bundles.joinedReceipt(told, before);
+    const joined = before instanceof TransferError ? told : bundles.mergedReceipt(told, before);
     await bundles.saveReceipt(path.join(place.folder, receipt), joined, signKey);
     for (const each of [...(signKey ? [signature] : []), receipt]) await place.store(each);
     if (signKey === undefined) return;
     const after = await present(signKey);
-    // What may be written and not read cannot be compared.
-    if (after instanceof TransferError || (after && bundles.tellsOf(after, told))) return;
-    if (count === mostReceipts)
+    // An unreadable location cannot be checked.
+    if (after instanceof TransferError || (after && bundles.includesImport(after, told))) return;
+    if (count === maxReceiptWrites)
       throw new TransferError(
         'retryable',
-        `other imports of the bundle have overwritten ${receipt} in ${place.label} ${mostReceipts} times`,
+        `other imports of the bundle have overwritten ${receipt} in ${place.label} ${maxReceiptWrites} times`,
       );
     await pause(backoff.next(), signal);
-    throwIfStopped(signal);
+    throwIfAborted(signal);
   }
 
-  /** The receipt that is there; undefined if there is none that is whole, a TransferError if it cannot be read. */
+  /** The existing receipt; undefined if there is no valid one, a TransferError if it cannot be read. */
   async function present(key: KeyObject): Promise<Receipt | TransferError | undefined> {
-    const mixed = new TransferError('retryable', 'The receipt and its signature are not of one import.');
+    const mixed = new TransferError(
+      'retryable',
+      'The receipt and its signature belong to different imports.',
+    );
     try {
       const bytes = await fetchSigned(place, receipt, [createPublicKey(key)], bundles, mixed);
       return bytes && bundles.parseReceipt(bytes, receipt);
@@ -174,7 +177,7 @@ interface Wanted {
   maxBytes: number | undefined;
 }
 
-/** The file of a bundle, or the name of its parts, once it is there. Of a server no part is taken without a signed record: some answer 200 to all. */
+/** Fetches a bundle and returns its file name. Parts are fetched only with a signed record, because some servers answer 200 to everything. */
 async function arrived(
   place: BundlePlace,
   { name, keys, refusal, bundles, maxBytes = Number.POSITIVE_INFINITY }: Wanted,
@@ -184,21 +187,21 @@ async function arrived(
   const record = path.basename(recordFileOf(file));
   const isWhole = !place.onServer || (await fetchSigned(place, record, keys, bundles, refusal)) !== undefined;
   let first = 1;
-  // No more than is taken: the rest would fill the volume.
+  // Stops at the limit, so that the volume does not fill up.
   for (let number = 1, bytes = 0; isWhole && bytes <= maxBytes; number += 1) {
     const part = partName(file, number);
     if (!(await place.fetch(path.basename(part)))) break;
     const { size } = await stat(part);
     bytes += size;
     if (number === 1) first = Math.max(size, 1);
-    // The last part, or none.
+    // The last part.
     if (size < first) break;
   }
   const parts = isWhole ? await partsOfFile(file) : [];
   if (parts.length > 0) return file;
   throw new TransferError(
     'retryable',
-    `The bundle "${name}" is not in ${place.label}: carry ${name}.tar.001 and its further parts there, or correct spec.name.`,
+    `The bundle "${name}" is not in ${place.label}: bring ${name}.tar.001 and its further parts, or correct spec.name.`,
     { again: false },
   );
 }

@@ -36,7 +36,7 @@ async function leave(file: string): Promise<void> {
 const never = new AbortController().signal;
 
 describe('lockFile', () => {
-  it('lets one in after the other, and leaves nothing behind', async () => {
+  it('admits one holder at a time, and leaves nothing behind', async () => {
     const file = path.join(folder, 'lock');
     let inside = 0;
     const seen: number[] = [];
@@ -52,14 +52,14 @@ describe('lockFile', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('takes what a worker that was killed has left', async () => {
+  it('takes over the lock of a killed worker', async () => {
     const file = path.join(folder, 'lock');
     await leave(file);
     await using _lock = await lockFile(file, never);
     expect(await readdir(folder)).toEqual(['lock']);
   });
 
-  it('leaves alone what another worker has made of a stale lock meanwhile', async () => {
+  it('does not remove a lock that another worker has renewed', async () => {
     const file = path.join(folder, 'lock');
     await leave(file);
     const gate = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ describe('lockFile', () => {
     expect(await readdir(folder)).toEqual(['lock']);
   });
 
-  it('takes the lock of a worker that was killed while it replaced a stale one', async () => {
+  it('takes over the lock of a worker that was killed while replacing a stale one', async () => {
     const file = path.join(folder, 'lock');
     await leave(file);
     await leave(`${file}.next`);
@@ -79,7 +79,7 @@ describe('lockFile', () => {
     expect(await readdir(folder)).toEqual(['lock']);
   });
 
-  it('leaves the lock of the next worker alone when its own has become stale', async () => {
+  it('does not remove the lock of the next worker after its own became stale', async () => {
     const file = path.join(folder, 'lock');
     const slow = await lockFile(file, never);
     await leave(file);
@@ -90,7 +90,7 @@ describe('lockFile', () => {
     expect(await readdir(folder)).toEqual(['lock']);
   });
 
-  it('says where it cannot be made, and ends when it is told to', async () => {
+  it('reports where it cannot be created, and can be aborted', async () => {
     await expect(lockFile(path.join(folder, 'none', 'lock'), never)).rejects.toThrow(/Cannot write .*lock/);
     await using _lock = await lockFile(path.join(folder, 'lock'), never);
     const ended = lockFile(path.join(folder, 'lock'), AbortSignal.timeout(50));

@@ -1,33 +1,36 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { createBackoff, pause } from '#shared/base/async';
-import { TransferError, throwIfStopped } from '#shared/transfer';
+import { TransferError, throwIfAborted } from '#shared/transfer';
 
-/** A lock that is older was left by a worker that was killed: its holders write a few small files. */
+/** An older lock was left by a killed worker: its holders only write a few small files. */
 const staleMs = 30_000;
-const mostWaitMs = 2 * staleMs;
+const maxWaitMs = 2 * staleMs;
 
 /**
- * Takes a lock in the form of a file, on any file system that creates a file once; disposing gives it back. Waits for the holder. Rejects with a
- * TransferError when the file cannot be made, or does not go, and with what the signal was aborted with.
+ * Acquires a lock file, on any file system with exclusive creation; disposing releases it. Waits for the holder. Rejects with a TransferError if
+ * the file cannot be created or the wait takes too long, and with the signal's error if aborted.
  */
 export async function lockFile(file: string, signal: AbortSignal): Promise<AsyncDisposable> {
   const backoff = createBackoff({ baseMs: 5, maxMs: 500, random: Math.random });
-  const end = performance.now() + mostWaitMs;
+  const end = performance.now() + maxWaitMs;
   for (;;) {
-    throwIfStopped(signal);
+    throwIfAborted(signal);
     const began = performance.now();
     if (await take(file)) return { [Symbol.asyncDispose]: () => giveBack(file, began) };
     if (performance.now() > end)
-      throw new TransferError('retryable', `${file} is held by another import for too long: remove it.`);
+      throw new TransferError(
+        'retryable',
+        `${file} has been locked by another import for too long: remove it.`,
+      );
     await pause(backoff.next(), signal);
   }
 }
 
-/** Creates the file, or replaces it where it is stale. False: another worker holds it. */
+/** Creates the file, or replaces a stale one. False if another worker holds it. */
 async function take(file: string): Promise<boolean> {
   if (await create(file)) return true;
   if (!(await isStale(file))) return false;
-  // Workers that saw the same stale file would remove each other's new one. Only the holder of this second lock replaces it.
+  // Workers that saw the same stale file could remove each other's new lock. Only the holder of this second lock replaces it.
   const successor = `${file}.next`;
   if (!(await take(successor))) return false;
   if (await isStale(file)) {
@@ -54,7 +57,7 @@ async function isStale(file: string): Promise<boolean> {
   return held !== undefined && Date.now() - held.mtimeMs > staleMs;
 }
 
-/** A lock that was held for too long may be another worker's by now. */
+/** Releases the lock, unless it has become stale and may belong to another worker. */
 async function giveBack(file: string, began: number): Promise<void> {
   if (performance.now() - began < staleMs) await rm(file, { force: true });
 }

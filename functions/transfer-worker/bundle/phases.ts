@@ -1,11 +1,11 @@
 import type { Progress } from '#shared/transfer';
 
-/** Of the whole: too few to be read as bytes. */
+/** Percent: small totals are not read as bytes. */
 const steps = 100;
 
 /**
- * One progress, in percent, for work of `count` phases, each of which counts for itself: it has a phase more behind it when their count begins
- * anew. How many bytes the later phases have is not known before them.
+ * Combines the progress of `count` consecutive phases into one, in percent. A phase ends when the next one starts counting from zero, because
+ * the bytes of later phases are not known in advance.
  */
 export function phases(progress: Progress | undefined, count: number): Progress | undefined {
   if (progress === undefined) return undefined;

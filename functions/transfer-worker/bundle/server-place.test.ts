@@ -135,7 +135,7 @@ describe.each([
   const sent = () =>
     medium.server.requests.filter(({ method }) => method === 'PUT').map((one) => path.basename(one.path));
 
-  it('goes from one side to the other, and leaves nothing in the volumes', async () => {
+  it('moves from one side to the other, and leaves nothing in the volumes', async () => {
     const made = await exported();
     const parts = medium.names().filter((name) => name.includes('.tar.'));
     expect(parts.length).toBeGreaterThan(2);
@@ -153,7 +153,7 @@ describe.each([
     expect([...(await left('out')), ...(await left('in'))]).toEqual([]);
   });
 
-  it.each(['first.tar.001', 'first.tar.002'])('is made again as it was where %s is lost', async (lost) => {
+  it.each(['first.tar.001', 'first.tar.002'])('is rebuilt identically if %s is lost', async (lost) => {
     const made = await exported();
     const names = medium.names();
     medium.remove(lost);
@@ -164,20 +164,20 @@ describe.each([
     expect(await imported({ digest: made?.digest })).toMatchObject({ items: { copied: 1 } });
   });
 
-  it('whose parts are lost stays so where its source has changed, with a message', async () => {
+  it('whose parts are lost is not rebuilt if its source has changed', async () => {
     await exported();
     medium.remove('first.tar.001');
     const names = medium.names();
     await seedImage(source, 'team/app', '1.0', { ...light, layers: 3 });
-    await expect(exported()).rejects.toThrow('cannot be made again as it was');
+    await expect(exported()).rejects.toThrow('cannot be rebuilt identically');
     expect(medium.names()).toEqual(names);
     expect(await left('out')).toEqual([]);
   });
 
-  it('leaves out what a receipt there says has arrived', async () => {
+  it('omits what a receipt there confirms as imported', async () => {
     await exported();
     const second = { name: 'second', contents: [{ image: 'team/app:2.0' }], since: 'first' };
-    await expect(exported(second)).rejects.toThrow('No receipt says yet');
+    await expect(exported(second)).rejects.toThrow('No receipt confirms yet');
     await imported();
     await exported(second);
     expect(await imported({ name: 'second' })).toMatchObject({ items: { total: 1, failed: 0 } });
@@ -185,7 +185,7 @@ describe.each([
   });
 
   it.each(['first.tar.001', 'first.tar.002', 'first.arc-bundle.json.sig', 'first.arc-bundle.json'])(
-    'whose export ended before %s goes on there: what has been sent is not sent again',
+    'whose export ended before %s is resumed without sending files again',
     async (name) => {
       refuse('PUT', name);
       await expect(exported()).rejects.toMatchObject({ reason: 'retryable' });
@@ -206,7 +206,7 @@ describe.each([
     },
   );
 
-  it('whose import ended between two parts goes on there', async () => {
+  it('whose import ended between two parts is resumed', async () => {
     await exported();
     // What a server without digests was sent is read back.
     medium.server.requests.length = 0;
@@ -219,15 +219,15 @@ describe.each([
     expect(gets('first.tar.001')).toBe(1);
   });
 
-  it('that was changed there is refused, and fetched again for the next attempt', async () => {
+  it('that was changed is refused, and fetched again by the next attempt', async () => {
     await exported();
     medium.change('first.tar.002');
-    await expect(imported()).rejects.toThrow(/damaged or changed|not a tar|record says/);
+    await expect(imported()).rejects.toThrow(/damaged or was changed|not a tar|record says/);
     expect(inside.requests).toEqual([]);
     expect(await left('in')).toEqual([]);
   });
 
-  it('is made anew after a refusal, once its files there have been taken away', async () => {
+  it('is made anew after a refusal, once its files were removed', async () => {
     await exported();
     const contents = [{ image: 'team/app:2.0' }];
     await expect(exported({ contents })).rejects.toThrow('with other contents');
@@ -238,7 +238,7 @@ describe.each([
     expect([...(await left('out')), ...(await left('in'))]).toEqual([]);
   });
 
-  it('that lost a part before it was sent is written anew', async () => {
+  it('that lost a part before it was sent is rewritten', async () => {
     refuse('PUT', 'first.tar.001');
     await expect(exported()).rejects.toMatchObject({ reason: 'retryable' });
     medium.server.fault = () => undefined;
@@ -267,7 +267,7 @@ describe.each([
     expect(medium.server.requests.filter((one) => one.path.endsWith(further))).toEqual([]);
   });
 
-  it('is refused before any part is fetched where its record is another page', async () => {
+  it('is refused before any part is fetched if its record is a web page', async () => {
     await exported();
     medium.put('first.arc-bundle.json', Buffer.from('<html>'));
     medium.server.requests.length = 0;
@@ -279,7 +279,7 @@ describe.each([
     expect(await left('in')).toEqual([]);
   });
 
-  it('of more bytes than are taken is refused before all of it is fetched', async () => {
+  it('above the size limit is refused before all of it is fetched', async () => {
     await exported();
     medium.server.requests.length = 0;
     await expect(imported({}, { maxBytes: 100_000 })).rejects.toThrow('ARC_MAX_BYTES');
@@ -289,7 +289,7 @@ describe.each([
     );
   });
 
-  it('fails with what the server says, and tells no secret', async () => {
+  it("fails with the server's message, and discloses no secret", async () => {
     medium.server.fault = () => ({ status: 403 });
     const failed = await exported()?.then(String, (caught: Error) => caught.message);
     expect(failed).toMatch(/may not read it|refuse/);

@@ -11,28 +11,28 @@ import {
   isAwsStorage,
   localSink,
   localSource,
-  type Opening,
   openS3Sink,
   openS3Source,
   openWebSink,
   openWebSource,
+  type TransferContext,
   TransferError,
 } from '#shared/transfer';
 import { connection } from '../ends/endpoint-kind.ts';
 import type { BundleOptions, BundlePlace } from './bundle-place.ts';
 import { config } from './bundle-spec.ts';
 
-/** In the volume for bundles: files on their way from and to servers. */
+/** Staging folder for servers, in the volume for bundles. */
 export const serversFolder = '.servers';
 
-/** True for an Endpoint whose bundles lie on a server. */
+/** True for an Endpoint whose bundles are on a server. */
 export function isServer({ remoteURL }: JobEndpoint): boolean {
   return /^(?:https?|s3):\/\//i.test(remoteURL);
 }
 
 /**
- * The bundles on a server: in an S3 storage where the Secret has keys for one or the host is one of AWS, else of a server that takes PUT, as WebDAV does. Their files are in a folder of
- * the volume meanwhile, one for each `use`: a job that was killed goes on with what is there and what has been sent. Rejects with a TransferError.
+ * Opens the bundles on a server: on S3 if the Secret has keys or the host is an AWS storage, else on a server with PUT, such as WebDAV. Files are
+ * staged in a folder of the volume, one for each `use`, from which a killed job resumes. Rejects with a TransferError.
  */
 export async function serverPlace(
   endpoint: JobEndpoint,
@@ -46,7 +46,7 @@ export async function serverPlace(
   const fetched = path.join(folder, 'fetched');
   await mkdir(fetched, { recursive: true }).catch((caught: Error) => {
     throw config(
-      `The volume for bundles cannot be used: ${caught.message}. It must be mounted at ${bundleDir} (ARC_BUNDLE_DIR), as files are there on their way.`,
+      `The volume for bundles cannot be used: ${caught.message}. It must be mounted at ${bundleDir} (ARC_BUNDLE_DIR), because files are staged there.`,
       caught,
     );
   });
@@ -60,9 +60,9 @@ export async function serverPlace(
 
     async fetch(name, most = options.maxBytes) {
       try {
-        await copyFile({ ...options, ...(most !== undefined && { maxBytes: most }) }, async (opening) => {
-          const source = kind.source(at(name), opening);
-          await mustExist(source, opening.signal);
+        await copyFile({ ...options, ...(most !== undefined && { maxBytes: most }) }, async (context) => {
+          const source = kind.source(at(name), context);
+          await mustExist(source, context.signal);
           return { source, destination: localSink(path.join(fetched, name)), name };
         });
         return true;
@@ -73,17 +73,17 @@ export async function serverPlace(
     },
 
     async size(name) {
-      const { size } = await inSession(options, async (opening) => ({
-        size: await sizeOf(kind.source(at(name), opening), opening.signal),
+      const { size } = await inSession(options, async (context) => ({
+        size: await sizeOf(kind.source(at(name), context), context.signal),
         warnings: [],
       }));
       return size;
     },
 
     async store(name, progress) {
-      await copyFile({ ...options, ...(progress && { progress }) }, async (opening) => ({
+      await copyFile({ ...options, ...(progress && { progress }) }, async (context) => ({
         source: localSource(path.join(folder, name)),
-        destination: kind.sink(at(name), opening),
+        destination: kind.sink(at(name), context),
         name,
       }));
     },
@@ -92,17 +92,17 @@ export async function serverPlace(
   };
 }
 
-/** How one kind of server is opened. */
+/** Opens files on one kind of server. */
 interface Kind {
-  source: (location: FileLocation, opening: Opening) => FileSource;
-  sink: (location: FileLocation, opening: Opening) => FileSink;
+  source: (location: FileLocation, context: TransferContext) => FileSource;
+  sink: (location: FileLocation, context: TransferContext) => FileSink;
 }
 
 const s3: Kind = {
   source: (location, { session }) => openS3Source(location, session),
   sink: (location, { session }) => openS3Sink(location, session),
 };
-/** Files need no temporary names: the record, which says that a bundle is there, comes last. */
+/** Files need no temporary names, because the record that marks a bundle as complete comes last. */
 const web: Kind = {
   source: (location, { session }) => openWebSource(location, session),
   sink: (location, { session }) => openWebSink(location, session, false),
@@ -113,12 +113,12 @@ function kindOf({ remoteURL, credentials }: JobEndpoint): Kind {
   return hasKeys || isAwsStorage(remoteURL) ? s3 : web;
 }
 
-/** Without a query, which can be a secret. */
+/** The URL without its query, which may contain a secret. */
 function labelOf({ remoteURL }: JobEndpoint): string {
   return remoteURL.replace(/[?#].*$/s, '');
 }
 
-/** That there is no such file. It is known to this room alone: for a copy it is a failure, here an answer. */
+/** The file does not exist: a failure for a copy, but a regular result here. */
 class Absent extends Error {}
 
 async function sizeOf(source: FileSource, signal: AbortSignal): Promise<number | 'unknown' | undefined> {
@@ -134,7 +134,7 @@ async function sizeOf(source: FileSource, signal: AbortSignal): Promise<number |
 async function mustExist(source: FileSource, signal: AbortSignal): Promise<void> {
   const { size, validator } = await source.stat(signal);
   if (size !== undefined || validator !== undefined) return;
-  // A server that tells nothing of a file it has is one that may not be asked so.
+  // A server that reports nothing about a file may not support HEAD.
   const opened = await source.open(0, undefined, signal).catch((caught: unknown) => {
     if (caught instanceof TransferError && caught.reason === 'permanent') throw new Absent();
     throw caught;

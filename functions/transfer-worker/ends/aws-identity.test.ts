@@ -94,7 +94,7 @@ describe('a worker with a role of AWS', () => {
     },
   );
 
-  it('reaches s3://bucket in its own region, and in the one that the bucket says it is in', async () => {
+  it('reaches s3://bucket in its own region, and in the region that the bucket reports', async () => {
     storage.objects.set('/mirror/a.bin', { bytes: Buffer.from('hello'), etag: '"1"', headers: {} });
     const file = (path: string, override: string) => ({ type: 'file', spec: { path, override } });
     await pod.move(file('a.bin', 'b.bin'), end('s3', 's3://mirror'), end('s3', 's3://far'));
@@ -104,7 +104,7 @@ describe('a worker with a role of AWS', () => {
   });
 
   it.each(['https://far.s3.eu-central-1.amazonaws.com', 's3://lost'])(
-    'says where the bucket is if it does not go there: %s',
+    'reports the region of a bucket elsewhere: %s',
     async (remoteURL) => {
       const file = { type: 'file', spec: { path: 'a.bin', override: 'b.bin' } };
       await expect(pod.move(file, end('s3', remoteURL), end('s3', 's3://mirror'))).rejects.toMatchObject({
@@ -114,7 +114,7 @@ describe('a worker with a role of AWS', () => {
     },
   );
 
-  it('sends nothing of it to servers that are not of AWS, nor where the Endpoint says whom to trust', async () => {
+  it('sends no credentials to servers outside of AWS, nor to an Endpoint with TLS settings', async () => {
     await seedImage(pod.registry, 'team/app', '1.0');
     const hosts = ['evil.example', `${aws.registryHost}.evil.example`, 'x.elb.eu-central-1.amazonaws.com'];
     for (const source of [
@@ -126,18 +126,18 @@ describe('a worker with a role of AWS', () => {
       await expect(pod.move(image, source, inner())).rejects.toThrow();
     expect([pod.asked(sts), pod.asked(api)]).toEqual([0, 0]);
     await expect(pod.move(image, ecr({ tls: { ca: pod.authority.cert } }), inner())).rejects.toThrow(
-      'with spec.tls no identity of AWS is used',
+      'an Endpoint with spec.tls does not use the identity of AWS',
     );
   });
 
-  it('lends nothing of it to images of a chart in other registries than that of the Endpoint', async () => {
+  it("does not use it for a chart's images in registries other than the Endpoint's", async () => {
     const found = { host: aws.registryHost, repository: 'team/app', tag: '1.0', written: 'private' };
     await seedImage(pod.registry, 'team/app', '1.0');
     const { signal } = new AbortController();
     const session = openSession({ retry: { attempts: 1 }, proxyEnv: pod.env, identityEnv: pod.env });
     const named = (charts: JobEndpoint) => ({ ...charts, redirectHosts: [aws.registryHost] });
     const read = (charts: JobEndpoint) =>
-      registrySource(session.open(imageLocation(found, named(charts), undefined), 'pull')).root(signal);
+      registrySource(session.repository(imageLocation(found, named(charts), undefined), 'pull')).root(signal);
     try {
       const credentials = { username: 'u', password: 'p' };
       for (const more of [{}, { credentials }, { tls: { ca: pod.authority.cert } }])
@@ -164,10 +164,10 @@ describe('a worker with a role of AWS', () => {
 
   it.each([
     [403, 'AccessDenied', 'system:serviceaccount:demo:arc-workflow'],
-    [400, 'InvalidIdentityToken', 'account 123456789012 does not know'],
+    [400, 'InvalidIdentityToken', 'account 123456789012 does not trust the issuer'],
     [400, 'ExpiredTokenException', 'check the clock'],
-    [400, 'ValidationError', 'check what its ServiceAccount is set up with'],
-  ])('says what to do when the role may not be assumed: %d %s', async (status, code, words) => {
+    [400, 'ValidationError', 'check the configuration of its ServiceAccount'],
+  ])('explains why the role cannot be assumed: %d %s', async (status, code, words) => {
     aws.refusals.push([status, code, 'no']);
     const failed = pod.move(image, ecr(), inner());
     await expect(failed).rejects.toMatchObject({ reason: 'auth', message: expect.stringContaining(words) });
@@ -175,14 +175,14 @@ describe('a worker with a role of AWS', () => {
     await expect(failed).rejects.not.toThrow(pod.token);
   });
 
-  it('tries again what is not for ever', async () => {
+  it('retries transient failures', async () => {
     await seedImage(pod.registry, 'team/app', '1.0');
     aws.refusals.push([400, 'IDPCommunicationError', 'no'], [503, 'ServiceUnavailable', 'no']);
     await pod.move(image, ecr(), inner(), 3);
     expect(pod.asked(sts)).toBe(3);
   });
 
-  it('says that the file of the token is not there', async () => {
+  it('reports a missing token file', async () => {
     await rm(pod.tokenFile);
     await expect(pod.move(image, ecr(), inner())).rejects.toMatchObject({
       reason: 'config',
@@ -191,7 +191,7 @@ describe('a worker with a role of AWS', () => {
   });
 });
 
-it('a worker without an identity says so', async () => {
+it('a worker without an identity reports it', async () => {
   for (const name of Object.keys(pod.env)) if (name !== 'HTTPS_PROXY') delete pod.env[name];
   await expect(pod.move(image, ecr(), inner())).rejects.toMatchObject({
     reason: 'auth',

@@ -39,7 +39,7 @@ describe('a worker with a client of Azure', () => {
     expect(pod.cloud.strangers).toEqual([]);
   });
 
-  it('reads what is public as anybody, and writes as itself', async () => {
+  it('reads public content anonymously, and writes as itself', async () => {
     azure.publicPull = true;
     await seedImage(pod.registry, 'team/app', '1.0');
     const other = { type: 'oci', spec: { image: 'team/app:1.0', override: 'other/app' } };
@@ -50,7 +50,7 @@ describe('a worker with a client of Azure', () => {
     expect([...pod.registry.contents.keys()].sort()).toEqual(['mirror/app', 'other/app', 'team/app']);
   });
 
-  it('sends nothing of it to servers that are not of Azure, nor where the Endpoint says whom to trust', async () => {
+  it('sends no credentials to servers outside of Azure, nor to an Endpoint with TLS settings', async () => {
     await seedImage(pod.registry, 'team/app', '1.0');
     const { registryHost } = azure;
     const hosts = [`${registryHost}.evil.example`, `x.${registryHost}`, 'team.azurewebsites.net'];
@@ -63,7 +63,7 @@ describe('a worker with a client of Azure', () => {
       await expect(pod.move(image, source, inner())).rejects.toThrow();
     expect([pod.asked(login), exchanges()]).toEqual([0, 0]);
     await expect(pod.move(image, acr({ tls: { ca: pod.authority.cert } }), inner())).rejects.toThrow(
-      'with spec.tls no identity of Azure is used',
+      'an Endpoint with spec.tls does not use the identity of Azure',
     );
   });
 
@@ -81,8 +81,8 @@ describe('a worker with a client of Azure', () => {
     [700016, 'unauthorized_client', 'azure.workload.identity/client-id'],
     [90002, 'invalid_request', 'azure.workload.identity/tenant-id'],
     [700024, 'invalid_client', 'check the clock'],
-    [50034, 'invalid_grant', 'check what its ServiceAccount is set up with'],
-  ])('says what to do when it may not sign in: %d %s', async (code, error, words) => {
+    [50034, 'invalid_grant', 'check the configuration of its ServiceAccount'],
+  ])('explains why it cannot sign in: %d %s', async (code, error, words) => {
     azure.refusals.push([code, error]);
     const failed = pod.move(image, acr(), inner());
     await expect(failed).rejects.toMatchObject({ reason: 'auth', message: expect.stringContaining(words) });
@@ -97,14 +97,14 @@ describe('a worker with a client of Azure', () => {
   it.each([
     [401, 'UNAUTHORIZED', 'auth', `grant client ${clientID} of tenant ${tenant} the role AcrPull`],
     [403, 'DENIED', 'denied', 'check its network rules'],
-  ])('says what to do when the registry does not know it: %d %s', async (status, code, reason, words) => {
+  ])('explains why the registry rejects it: %d %s', async (status, code, reason, words) => {
     azure.exchangeRefusals.push([status, code, 'no']);
     const failed = pod.move(image, acr(), inner());
     await expect(failed).rejects.toMatchObject({ reason, message: expect.stringContaining(words) });
     for (const secret of azure.secrets) await expect(failed).rejects.not.toThrow(secret);
   });
 
-  it('tries again what is not for ever', async () => {
+  it('retries transient failures', async () => {
     await seedImage(pod.registry, 'team/app', '1.0');
     azure.exchangeRefusals.push([503, 'TOOMANYREQUESTS', 'no'], [429, 'TOOMANYREQUESTS', 'no']);
     await pod.move(image, acr(), inner(), 3);
@@ -128,7 +128,7 @@ describe('a worker with a client of Azure', () => {
     expect([exchanges(), pod.cloud.strangers]).toEqual([0, []]);
   });
 
-  it('says that the file of the token is not there', async () => {
+  it('reports a missing token file', async () => {
     await rm(pod.tokenFile);
     await expect(pod.move(image, acr(), inner())).rejects.toMatchObject({
       reason: 'config',
@@ -137,7 +137,7 @@ describe('a worker with a client of Azure', () => {
   });
 
   it.each(['AZURE_CLIENT_ID', 'AZURE_TENANT_ID', 'AZURE_FEDERATED_TOKEN_FILE'])(
-    'is nobody without %s',
+    'has no identity without %s',
     async (name) => {
       pod.env[name] = '';
       await expect(pod.move(image, acr(), inner())).rejects.toThrow('the worker has no identity of Azure');

@@ -52,7 +52,7 @@ const move = (type: string, spec: Job['artifact']['spec'], source: JobEndpoint, 
   );
 
 describe('servers that require a client certificate', () => {
-  it('give and take images', async () => {
+  it('serve and store images', async () => {
     const { digest } = await seedImage(registry, 'team/app', '1.0');
     const spec = { image: 'team/app:1.0', override: 'mirror/app' };
     const moved = await move('oci', spec, end('oci', fronted.url), end('oci', fronted.url));
@@ -60,7 +60,7 @@ describe('servers that require a client certificate', () => {
     expect(new Set(fronted.clients)).toEqual(new Set(['mover']));
   });
 
-  it('give charts of an index', async () => {
+  it('serve charts of an index', async () => {
     const web: WebServer = kept(await startWebServer());
     const { url } = await front(web.url);
     const tgz = await packChart({ 'Chart.yaml': chartYaml('demo', '1.2.3') });
@@ -71,7 +71,7 @@ describe('servers that require a client certificate', () => {
     expect([...registry.contents.keys()]).toContain('demo');
   });
 
-  it('give and take files', async () => {
+  it('serve and store files', async () => {
     const web: WebServer = kept(await startWebServer());
     const storage: S3Server = kept(await startS3Server());
     web.files.set('/a.bin', { bytes: Buffer.from('hello'), mediaType: 'text/plain' });
@@ -81,7 +81,7 @@ describe('servers that require a client certificate', () => {
     expect(storage.objects.get('/bucket/a.bin')?.bytes.toString()).toBe('hello');
   });
 
-  it('fail a job without one, or with that of another authority', async () => {
+  it('fail a job without one, or with that of another CA', async () => {
     await seedImage(registry, 'team/app', '1.0');
     const spec = { image: 'team/app:1.0', override: 'mirror/app' };
     for (const [own, why] of [
@@ -96,7 +96,7 @@ describe('servers that require a client certificate', () => {
   });
 });
 
-it('a server that a registry redirects to is not shown the certificate', async () => {
+it('the certificate is not offered to a server that a registry redirects to', async () => {
   const storage = kept(await startTlsFront(registry.url, servers));
   await seedImage(registry, 'team/app', '1.0');
   const redirecting = kept(await startRedirects(storage.url));

@@ -1,7 +1,7 @@
 import type { Job, JobEndpoint } from '#shared/domain';
-import type { ContentSink, ContentSource, ImageName, Opening } from '#shared/transfer';
+import type { ContentSink, ContentSource, ImageName, TransferContext } from '#shared/transfer';
 
-/** How an Endpoint is reached: what a location of an artifact at it begins with. */
+/** The connection settings of an Endpoint, common to all locations there. */
 export function connection({ name, remoteURL, tls, credentials, tokenHosts, redirectHosts }: JobEndpoint) {
   return {
     name,
@@ -13,28 +13,28 @@ export function connection({ name, remoteURL, tls, credentials, tokenHosts, redi
   };
 }
 
-/** True for a chart repository with an index.yaml; charts of any other Endpoint are images of a registry. */
+/** True for a chart repository with an index.yaml; other Endpoints store charts as images in a registry. */
 export function isIndexed({ type, remoteURL }: Pick<JobEndpoint, 'type' | 'remoteURL'>): boolean {
   return type === 'helm' && !/^oci:\/\//i.test(remoteURL);
 }
 
-/** One end of a job, to be opened. */
-export interface EndOpening extends Opening {
+/** The context for opening one end of a job. */
+export interface EndOpening extends TransferContext {
   endpoint: JobEndpoint;
   artifact: Job['artifact'];
 }
 
-/** An opened source, and how its artifact is called at a destination that names artifacts and where `spec` names no other. */
+/** An opened source, and the default name of its artifact at the destination. */
 export interface NamedSource {
   source: ContentSource;
   name: ImageName;
 }
 
 /**
- * How Endpoints of one type are opened. The source reads the fields of `artifact.spec` that say what to fetch, the sink those that say
- * where it lands. Both reject with a config TransferError that names the field. What only one type needs is imported when it is opened.
+ * Opens Endpoints of one type. The source reads the fields of `artifact.spec` that say what to fetch, the sink those about the target. Both
+ * reject with a config TransferError that names the field. Code for a single type is loaded on demand.
  */
 export interface EndpointKind {
-  source?: (opening: EndOpening) => Promise<NamedSource>;
-  sink?: (opening: EndOpening, name: ImageName) => Promise<ContentSink>;
+  source?: (context: EndOpening) => Promise<NamedSource>;
+  sink?: (context: EndOpening, name: ImageName) => Promise<ContentSink>;
 }

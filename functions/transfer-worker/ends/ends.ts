@@ -1,11 +1,17 @@
 import type { Job, JobEndpoint } from '#shared/domain';
-import { type ContentSink, type Ends, type ImageName, type Opening, TransferError } from '#shared/transfer';
+import {
+  type ContentSink,
+  type Ends,
+  type ImageName,
+  type TransferContext,
+  TransferError,
+} from '#shared/transfer';
 import { isChart, openChartSource } from './chart.ts';
 import type { EndpointKind, NamedSource } from './endpoint-kind.ts';
 import { oci } from './oci.ts';
 import { ociLayout } from './oci-layout.ts';
 
-/** By the Endpoint's type. Operators name types freely together with the template of `oci`, so any other type is one of a registry. */
+/** By Endpoint type. Operators add types freely with the template of `oci`, so any other type is a registry. */
 const kinds = new Map<string, EndpointKind>([
   ['oci', oci],
   ['helm', { source: openChartSource }],
@@ -13,26 +19,29 @@ const kinds = new Map<string, EndpointKind>([
 ]);
 
 /** Opens both ends of a job. Rejects with a TransferError. */
-export async function openEnds(job: Job, opening: Opening): Promise<Ends> {
-  const opened = await openSource(job, opening);
-  return { source: opened.source, destination: await openSink(job, opened.name, opening) };
+export async function openEnds(job: Job, context: TransferContext): Promise<Ends> {
+  const opened = await openSource(job, context);
+  return { source: opened.source, destination: await openSink(job, opened.name, context) };
 }
 
-/** Opens the source of a job alone, and says what its artifact is called. */
-export async function openSource(job: Omit<Job, 'destination'>, opening: Opening): Promise<NamedSource> {
+/** Opens only the source of a job, and returns the name of its artifact. */
+export async function openSource(
+  job: Omit<Job, 'destination'>,
+  context: TransferContext,
+): Promise<NamedSource> {
   const { artifact, source } = job;
   const open = isChart(job) ? openChartSource : (kindOf(source).source ?? refuse(source, 'destination'));
-  return open({ ...opening, artifact, endpoint: source });
+  return open({ ...context, artifact, endpoint: source });
 }
 
-/** Opens the destination of a job alone, for an artifact that is called `name`. */
+/** Opens only the destination of a job, for an artifact with the given name. */
 export async function openSink(
   { artifact, destination }: Omit<Job, 'source'>,
   name: ImageName,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<ContentSink> {
   const open = kindOf(destination).sink ?? refuse(destination, 'source');
-  return open({ ...opening, artifact, endpoint: destination }, name);
+  return open({ ...context, artifact, endpoint: destination }, name);
 }
 
 function kindOf({ type }: JobEndpoint): EndpointKind {

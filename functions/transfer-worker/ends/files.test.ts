@@ -31,7 +31,7 @@ describe('a job that moves a file', () => {
       job({ path: 'a/b.tgz', override: 'x/c.tgz', sha256, mediaType: 'application/gzip' }),
     );
     expect(source.url).toBe('https://files.example.com/pub/a/b.tgz');
-    expect(destination.written.url).toBe('https://dav.example.com/in/x/c.tgz');
+    expect(destination.readBack.url).toBe('https://dav.example.com/in/x/c.tgz');
     const expected = `sha256:${sha256.toLowerCase()}`;
     expect(rest).toEqual({ expected, mediaType: 'application/gzip', name: 'b.tgz' });
   });
@@ -52,7 +52,7 @@ describe('a job that moves a file', () => {
     ['oci', 'http', 'team/app:1'],
     ['http', 'oci', 'a/b'],
   ])('from %s to %s needs an override', async (source, destination, path) => {
-    await expect(open(job({ path }, source, destination))).rejects.toThrow('spec.override must say');
+    await expect(open(job({ path }, source, destination))).rejects.toThrow('spec.override must be the name');
   });
 
   it.each([

@@ -9,21 +9,21 @@ import {
   type FileSource,
   hasFiles,
   type NamedFile,
-  type Opening,
   ociFile,
   ociFileSink,
   openS3Sink,
   openS3Source,
   openWebSink,
   openWebSource,
+  type TransferContext,
   TransferError,
 } from '#shared/transfer';
 import { connection } from './endpoint-kind.ts';
 
-/** How Endpoints of one type are opened for a file. */
+/** Opens files at Endpoints of one type. */
 interface FileKind {
-  source: (location: FileLocation, opening: Opening) => FileSource;
-  sink: (location: FileLocation, opening: Opening) => FileSink;
+  source: (location: FileLocation, context: TransferContext) => FileSource;
+  sink: (location: FileLocation, context: TransferContext) => FileSink;
 }
 
 const http: FileKind = {
@@ -39,45 +39,45 @@ const s3: FileKind = {
   sink: (location, { session }) => openS3Sink(location, session),
 };
 const oci: FileKind = {
-  source: ({ path, ...location }, { session }) => ociFile(session.open({ ...location, image: path }, 'pull')),
+  source: ({ path, ...location }, { session }) =>
+    ociFile(session.repository({ ...location, image: path }, 'pull')),
   sink: ({ path, ...location }, { session, folder }) =>
-    ociFileSink(session.open({ ...location, image: path }, 'pull,push'), folder, session.retry),
+    ociFileSink(session.repository({ ...location, image: path }, 'pull,push'), folder, session.retry),
 };
 
 const kinds = new Map<string, FileKind>(Object.entries({ http, webdav, s3, oci }));
 
-/** True for a job that moves a file: one of its Endpoints is of a type that has files and no images. */
+/** True for a job that moves a file: the type of one of its Endpoints stores files, not images. */
 export function isFileJob({ source, destination }: Job): boolean {
   return [source, destination].some(hasFiles);
 }
 
 /** Moves the file of a job. Rejects with a TransferError whose message contains no credentials. */
 export function moveFile(job: Job, options: CopyOptions): Promise<CopyResult> {
-  return copyFile(options, (opening) => openFileEnds(job, opening));
+  return copyFile(options, (context) => openFileEnds(job, context));
 }
 
 /**
- * Opens both ends of a job that moves a file: `spec.path` is what to read, `spec.override` where it lands. Rejects with a config
- * TransferError that names the field.
+ * Opens both ends of a job that moves a file, from `spec.path` to `spec.override`. Rejects with a config TransferError that names the field.
  */
 export async function openFileEnds(
   { artifact, source, destination }: Job,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<FileEnds> {
   const { spec } = artifact;
   const path = pathOf(spec);
   const target = textOf(spec, 'override') ?? landingOf(source, destination, path);
   return {
-    ...openFile({ artifact, source }, opening),
-    destination: kindOf(destination).sink({ ...connection(destination), path: target }, opening),
+    ...openFile({ artifact, source }, context),
+    destination: kindOf(destination).sink({ ...connection(destination), path: target }, context),
     name: nameOf(source.type === 'oci' ? target : path),
   };
 }
 
-/** Opens the file that `spec.path` names. Throws a config TransferError that names the field. */
+/** Opens the file `spec.path`. Throws a config TransferError that names the field. */
 export function openFile(
   { artifact, source }: Pick<Job, 'artifact' | 'source'>,
-  opening: Opening,
+  context: TransferContext,
 ): NamedFile {
   const { spec } = artifact;
   const path = pathOf(spec);
@@ -86,7 +86,7 @@ export function openFile(
     throw config('spec.mediaType must be a media type such as "application/gzip".');
   const expected = digestOf(spec);
   return {
-    source: kindOf(source).source({ ...connection(source), path }, opening),
+    source: kindOf(source).source({ ...connection(source), path }, context),
     name: nameOf(path),
     ...(expected === undefined ? {} : { expected }),
     ...(mediaType === undefined ? {} : { mediaType }),
@@ -99,13 +99,11 @@ function pathOf(spec: Spec): string {
   throw config('spec.path must name a file of the source, such as "dist/app.tgz".');
 }
 
-/** Where a file lands that has no override: where it lies at its source. A registry names files in other ways than other servers. */
+/** The target path of a file without an override: its source path. A registry does not name files by path. */
 function landingOf(source: JobEndpoint, destination: JobEndpoint, path: string): string {
   if (source.type !== 'oci' && destination.type !== 'oci') return path;
   const form = destination.type === 'oci' ? 'as "tools/app:1.0"' : 'as "tools/app.tgz"';
-  throw config(
-    `spec.override must say how the file is called at Endpoint "${destination.name}", such ${form}.`,
-  );
+  throw config(`spec.override must be the name of the file at Endpoint "${destination.name}", such ${form}.`);
 }
 
 /** The last part of a path. */
@@ -134,7 +132,7 @@ function textOf(spec: Spec, field: string): string | undefined {
   return value;
 }
 
-/** The digest that the file must have: `spec.sha256`, 64 hex digits, with or without `sha256:` before them. */
+/** The required digest: `spec.sha256`, 64 hex digits, with or without the prefix `sha256:`. */
 function digestOf(spec: Spec): string | undefined {
   const text = textOf(spec, 'sha256')?.toLowerCase();
   if (text === undefined) return undefined;

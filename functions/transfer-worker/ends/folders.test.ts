@@ -32,7 +32,7 @@ function move(spec: object, type = 'webdav') {
 }
 
 describe('a folder by WebDAV', () => {
-  it('arrives with all that is below it', async () => {
+  it('arrives with everything below it', async () => {
     expect(await move({})).toMatchObject({ items: { total: 3, copied: 3 }, bytes: { copied: 3 } });
     expect([...to.files.keys()].toSorted()).toEqual([
       '/mirror/m/a.txt',
@@ -41,7 +41,7 @@ describe('a folder by WebDAV', () => {
     ]);
   });
 
-  it('arrives in part, and what the filter leaves out is not deleted', async () => {
+  it('arrives in part, and files outside the filter are not deleted', async () => {
     put(to, '/mirror/m/old.txt', 'old');
     put(to, '/mirror/m/old.tgz', 'old');
     put(to, '/mirror/old.txt', 'beside');
@@ -56,7 +56,7 @@ describe('a folder by WebDAV', () => {
     ]);
   });
 
-  it('of which a file fails has the others moved, and nothing deleted', async () => {
+  it('with a failed file has the others moved, and nothing deleted', async () => {
     put(to, '/mirror/m/old.txt', 'old');
     from.fault = ({ path }) => (path.endsWith('/b.txt') ? { status: 403 } : undefined);
     await expect(move({ deletions: 'Delete' })).rejects.toMatchObject({
@@ -72,7 +72,7 @@ describe('a folder by WebDAV', () => {
     [{ path: 'none/' }, /None of the 0 files in folder "none\/"/],
     [{ deletions: 'Yes' }, /spec\.deletions must be Keep or Delete/],
     [{ include: [5] }, /spec\.include must be a list of patterns/],
-    [{ sha256: '0'.repeat(64) }, /spec\.sha256 is for one file/],
+    [{ sha256: '0'.repeat(64) }, /spec\.sha256 applies to one file/],
   ])('with %j is refused', async (spec, message) => {
     await expect(move(spec)).rejects.toThrow(message);
     expect(to.files.size).toBe(0);

@@ -45,7 +45,7 @@ async function start(actsAs?: string): Promise<void> {
 const docker = (more?: Partial<JobEndpoint>) => end('oci', `https://${google.registryHost}`, more);
 const inner = () => end('oci', pod.registry.url);
 
-describe('a worker that acts as a service account of Google', () => {
+describe('a worker that impersonates a Google service account', () => {
   beforeEach(() => start(serviceAccount));
 
   it('copies between private registries, with one token for both', async () => {
@@ -58,9 +58,9 @@ describe('a worker that acts as a service account of Google', () => {
 
   it.each([
     [403, 'PERMISSION_DENIED', `roles/iam.workloadIdentityUser on service account ${serviceAccount} to`],
-    [404, 'NOT_FOUND', `there is no service account ${serviceAccount}`],
-    [400, 'INVALID_ARGUMENT', 'check what its ServiceAccount is set up with'],
-  ])('says what to do when it may not: %d %s', async (status, code, words) => {
+    [404, 'NOT_FOUND', `service account ${serviceAccount} does not exist`],
+    [400, 'INVALID_ARGUMENT', 'check the configuration of its ServiceAccount'],
+  ])('explains why it cannot: %d %s', async (status, code, words) => {
     google.actingRefusals.push([status, code]);
     const failed = pod.move(image, docker(), inner());
     await expect(failed).rejects.toMatchObject({ reason: 'auth', message: expect.stringContaining(words) });
@@ -68,7 +68,7 @@ describe('a worker that acts as a service account of Google', () => {
     for (const secret of [pod.token, ...google.secrets]) await expect(failed).rejects.not.toThrow(secret);
   });
 
-  it('tries again what is not for ever', async () => {
+  it('retries transient failures', async () => {
     await seedImage(pod.registry, 'team/app', '1.0');
     google.actingRefusals.push([503, 'UNAVAILABLE']);
     google.refusals.push([500, 'server_error']);
@@ -95,7 +95,7 @@ function refusing(service: Google['services'][string] | undefined): Google['serv
   };
 }
 
-describe('a worker that is itself for Google', () => {
+describe('a worker with a federated Google identity', () => {
   beforeEach(() => start());
 
   it('moves images into and out of a private registry', async () => {
@@ -106,7 +106,7 @@ describe('a worker that is itself for Google', () => {
     expect([pod.asked(sts), pod.asked(iam)]).toEqual([2, 0]);
   });
 
-  it('sends nothing of it to servers that are not of Google, nor where the Endpoint says whom to trust', async () => {
+  it('sends no credentials to servers outside of Google, nor to an Endpoint with TLS settings', async () => {
     await seedImage(pod.registry, 'team/app', '1.0');
     const { registryHost } = google;
     const hosts = [`${registryHost}.evil.example`, `x.${registryHost}`, 'x.gcr.io', 'x.run.app'];
@@ -122,11 +122,11 @@ describe('a worker that is itself for Google', () => {
   });
 
   it.each([
-    [400, 'invalid_target', `there is no provider ${provider}`],
-    [400, 'invalid_grant', 'must be that of the cluster'],
+    [400, 'invalid_target', `provider ${provider} does not exist`],
+    [400, 'invalid_grant', 'must have the issuer and the keys of the cluster'],
     [401, 'unauthorized_client', 'the attribute condition of provider'],
-    [400, 'invalid_request', 'check what its ServiceAccount is set up with'],
-  ])('says what to do when its token is not taken: %d %s', async (status, error, words) => {
+    [400, 'invalid_request', 'check the configuration of its ServiceAccount'],
+  ])('explains why its token is rejected: %d %s', async (status, error, words) => {
     google.refusals.push([status, error]);
     const failed = pod.move(image, docker(), inner());
     await expect(failed).rejects.toMatchObject({ reason: 'auth', message: expect.stringContaining(words) });
@@ -134,7 +134,7 @@ describe('a worker that is itself for Google', () => {
     await expect(failed).rejects.not.toThrow(pod.token);
   });
 
-  it('sends its token to no other server that its configuration names', async () => {
+  it('sends its token to no other server in its configuration', async () => {
     for (const more of [
       { token_url: 'https://sts.evil.example/v1/token' },
       {
@@ -144,16 +144,16 @@ describe('a worker that is itself for Google', () => {
       await configure(pod.folder, more);
       await expect(pod.move(image, docker(), inner())).rejects.toMatchObject({
         reason: 'config',
-        message: expect.stringContaining('GOOGLE_APPLICATION_CREDENTIALS of the worker names cannot be used'),
+        message: expect.stringContaining('GOOGLE_APPLICATION_CREDENTIALS of the worker cannot be used'),
       });
     }
     expect([pod.asked(sts), pod.cloud.strangers]).toEqual([0, []]);
   });
 
-  it('says that the file of the token, or of the configuration, is not there', async () => {
+  it('reports a missing token or configuration file', async () => {
     for (const [file, name] of [
       [pod.tokenFile, 'credential_source.file'],
-      [path.join(pod.folder, 'federation.json'), 'The file that GOOGLE_APPLICATION_CREDENTIALS'],
+      [path.join(pod.folder, 'federation.json'), 'The file in GOOGLE_APPLICATION_CREDENTIALS'],
     ] as const) {
       await rm(file);
       const failed = pod.move(image, docker(), inner());

@@ -6,12 +6,12 @@ import type { EndpointKind } from './endpoint-kind.ts';
 import { selected, wantedImage } from './oci.ts';
 
 /**
- * An OCI image layout in a folder, which `remoteURL` names as `file:///path`. `spec.image` and `spec.override` are names of entries in its
- * index.json, which are text of any form: an image keeps the whole name that it had in a registry.
+ * An OCI image layout in a folder, with `remoteURL` as `file:///path`. `spec.image` and `spec.override` are names of entries in index.json, which
+ * may be any text: an image keeps the full name that it had in a registry.
  */
 export const ociLayout: EndpointKind = {
   async source({ artifact, endpoint, session }) {
-    // Without it, the only artifact that is there.
+    // Without a name, the only artifact.
     const image = artifact.spec.image === undefined ? '' : wantedImage(artifact);
     const source = layoutSource({ folder: folderOf(endpoint), ...layoutEntry(image) });
     return selected({ source, name: entryName(image) }, artifact, session);

@@ -13,16 +13,16 @@ import {
 } from '#shared/transfer';
 import { connection, type EndpointKind, type NamedSource } from './endpoint-kind.ts';
 
-/** An OCI registry: `spec.image` is what to read, `spec.platforms` which part of an index, `spec.override` where it lands. */
+/** An OCI registry: reads `spec.image`, restricted to `spec.platforms`, and writes `spec.override`. */
 export const oci: EndpointKind = {
   async source({ artifact, endpoint, session }) {
     const image = wantedImage(artifact);
-    const source = registrySource(session.open({ ...connection(endpoint), image }, 'pull'));
+    const source = registrySource(session.repository({ ...connection(endpoint), image }, 'pull'));
     return selected({ source, name: parseImageName(image) }, artifact, session);
   },
   async sink({ artifact, endpoint, session }, name) {
     const image = formatReference(landingName(artifact.spec.override, name));
-    return registrySink(session.open({ ...connection(endpoint), image }, 'pull,push'));
+    return registrySink(session.repository({ ...connection(endpoint), image }, 'pull,push'));
   },
 };
 
@@ -35,7 +35,7 @@ export function wantedImage({ type, spec: { image } }: Job['artifact']): string 
   );
 }
 
-/** The part of an image for `spec.platforms`, or all of it. */
+/** Restricts an image to `spec.platforms`, if set. */
 export function selected(
   { source, name }: NamedSource,
   { spec: { platforms } }: Job['artifact'],

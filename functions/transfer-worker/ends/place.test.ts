@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Job } from '#shared/domain';
 import { placeOf } from '#shared/domain/address';
-import { type Opening, openSession, type Session } from '#shared/transfer';
+import { openSession, type Session, type TransferContext } from '#shared/transfer';
 import { openEnds } from './ends.ts';
 import { openFileEnds } from './files.ts';
 
@@ -33,7 +33,7 @@ function planned({ artifact: { spec }, source, destination }: Job) {
   return placeOf({ source: source.type, destination, names, spec });
 }
 
-function opening(): Opening {
+function context(): TransferContext {
   return { session, folder: '/nowhere', signal: new AbortController().signal };
 }
 
@@ -48,7 +48,7 @@ describe('the place that the plan compares is the one that is written to', () =>
     ['docker.io', { image: 'alpine:3' }],
   ])('at the registry %s, of %j', async (remoteURL, spec) => {
     const given = job(registry, ['oci', remoteURL], spec);
-    const { registry: at, tag, digest: pinned } = (await openEnds(given, opening())).destination;
+    const { registry: at, tag, digest: pinned } = (await openEnds(given, context())).destination;
     expect(planned(given)).toEqual({
       server: at?.origin,
       path: tag === undefined ? `${at?.repository}@${pinned}` : `${at?.repository}:${tag}`,
@@ -61,14 +61,14 @@ describe('the place that the plan compares is the one that is written to', () =>
     [{ image: '1.0' }, ['oci-layout', 'file:///from']],
   ])('in a layout, of %j', async (spec, from) => {
     const given = job(from, ['oci-layout', 'file:///to//x/'], spec);
-    const { tag } = (await openEnds(given, opening())).destination;
+    const { tag } = (await openEnds(given, context())).destination;
     expect(planned(given)).toEqual({ server: 'file:///to/x', path: tag });
   });
 
   it('of an image that has a tag alone in a layout', async () => {
     const spec = { image: '1.0', override: 'mirror/app' };
     const given = job(['oci-layout', 'file:///from'], ['oci', 'to.example.com'], spec);
-    const { tag } = (await openEnds(given, opening())).destination;
+    const { tag } = (await openEnds(given, context())).destination;
     expect(planned(given)?.path).toBe(`mirror/app:${tag}`);
   });
 
@@ -78,16 +78,16 @@ describe('the place that the plan compares is the one that is written to', () =>
     [['s3', 'https://minio:9000/bucket'], { path: 'dist/a:1', override: 'b' }],
   ])('of a file at %j, of %j', async (to, spec) => {
     const given = job(['http', 'https://from.example.com'], to, spec);
-    const { destination } = await openFileEnds(given, opening());
+    const { destination } = await openFileEnds(given, context());
     const { server, path } = planned(given) ?? {};
-    const { url } = 'written' in destination ? destination.written : {};
+    const { url } = 'readBack' in destination ? destination.readBack : {};
     expect(decodeURIComponent(url ?? '')).toBe(`${server}/${path}`);
   });
 
   it('of a file at a registry, which lends its name no tag', async () => {
     const spec = { path: 'dist/app:1', override: 'tools/app' };
     const given = job(['http', 'https://from.example.com'], ['oci', 'to.example.com'], spec);
-    const { destination } = await openFileEnds(given, opening());
+    const { destination } = await openFileEnds(given, context());
     expect(destination.label).toContain('tools/app');
     expect(planned(given)?.path).toBe('tools/app:latest');
   });

@@ -4,7 +4,7 @@ import { ArcError } from '#shared/base/errors';
 import { type Job, jobKey, parseJob } from '#shared/domain';
 import { TransferError } from '#shared/transfer';
 
-/** The Job in `<folder>/job.json`. Rejects with a TransferError of reason `config`. */
+/** Reads the Job in `<folder>/job.json`. Rejects with a config TransferError. */
 export async function readJob(folder: string): Promise<Job> {
   let json: string;
   try {

@@ -1,22 +1,22 @@
 import { exitCodes } from '#shared/transfer';
 
-/** A run that has ended, and the process that has done it. */
+/** A finished run and the state of its process. */
 export interface EndedRun {
   code: number;
-  /** Runs that the process has done. */
+  /** Number of runs of the process so far. */
   count: number;
-  /** Bytes of memory that the process has. */
+  /** Memory of the process in bytes. */
   rss: number;
-  /** It was told to stop. */
+  /** True if the process was told to stop. */
   stopped: boolean;
 }
 
-const mostRuns = 200;
-/** Twice what a worker has after many small artifacts. */
-const mostBytes = 256 * 1024 ** 2;
+const maxRuns = 200;
+/** Twice the memory of a worker after many small artifacts. */
+const maxRssBytes = 256 * 1024 ** 2;
 const verdicts: readonly number[] = [0, ...Object.values(exitCodes)];
 
-/** Whether its process may take another one: after a run that came to a verdict of its own, and for a bounded time and memory. */
+/** True if the process may take another run: a worker process is discarded after a cancelled run or a crash, and after a bounded count and memory. */
 export function mayTakeAnother({ code, count, rss, stopped }: EndedRun): boolean {
-  return verdicts.includes(code) && !stopped && count < mostRuns && rss < mostBytes;
+  return verdicts.includes(code) && !stopped && count < maxRuns && rss < maxRssBytes;
 }

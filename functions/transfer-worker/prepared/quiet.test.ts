@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isQuiet, openResources } from './quiet.ts';
 
 describe('a process after a run', () => {
-  it('is quiet when what the run has opened is closed, were it a moment later', async () => {
+  it("is quiet once the run's resources are closed, even a moment later", async () => {
     const before = openResources();
     const server = net.createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -12,7 +12,7 @@ describe('a process after a run', () => {
     expect(await isQuiet(before)).toBe(true);
   });
 
-  it('is not while something of it is left', async () => {
+  it('is not quiet while resources of the run are left', async () => {
     const before = openResources();
     const server = net.createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

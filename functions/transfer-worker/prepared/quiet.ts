@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How many of each kind keep a process busy: sockets, timers, work on files. */
+/** Number of active resources by kind, such as sockets, timers and file operations. */
 export type OpenResources = ReadonlyMap<string, number>;
 
-const longestWaitMs = 100;
+const maxWaitMs = 100;
 
 export function openResources(): OpenResources {
   const open = new Map<string, number>();
@@ -11,13 +11,13 @@ export function openResources(): OpenResources {
   return open;
 }
 
-/** Whether no more is open than `before`, or comes to be so in a moment: a connection that is ended takes a turn or two. */
+/** True if no more resources are open than `before`, within a short wait: a closed connection takes a turn or two to disappear. */
 export async function isQuiet(before: OpenResources): Promise<boolean> {
-  const until = performance.now() + longestWaitMs;
+  const until = performance.now() + maxWaitMs;
   for (;;) {
     if ([...openResources()].every(([kind, count]) => count <= (before.get(kind) ?? 0))) return true;
     if (performance.now() > until) return false;
-    // A timer that keeps the process alive would count itself.
+    // A referenced timer would count itself.
     await pause(1, undefined, { ref: false });
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readRuns } from './runs.ts';
 
 describe('the runs of a prepared process', () => {
-  it('come one after the other, a line each, however the lines are cut', async () => {
+  it('are read one per line, however the input is chunked', async () => {
     const stdin = new PassThrough();
     const runs = readRuns(stdin);
     const first = runs.next();
@@ -14,7 +14,7 @@ describe('the runs of a prepared process', () => {
     expect(await runs.next()).toEqual({ env: {}, cwd: '/t' });
   });
 
-  it('see the end of stdin while a run is under way, and are over then', async () => {
+  it('notice the end of stdin during a run, and end then', async () => {
     const stdin = new PassThrough();
     const runs = readRuns(stdin);
     const ended = new Promise((resolve) => stdin.once('end', resolve));

@@ -1,24 +1,24 @@
 import type { Readable } from 'node:stream';
 import { isRecord } from '#shared/base/meta';
 
-/** What a process that was started ahead takes on. */
+/** A run for a process that was started in advance. */
 export interface Run {
   env: Record<string, string>;
-  /** The folder to run in. */
+  /** The working directory of the run. */
   cwd: string;
-  /** What the executor knows the end of the run by, if the process is to take another one after it. */
+  /** The executor's marker for the end of the run; set if the process is to be reused. */
   mark?: string;
 }
 
-/** The runs that a process is told of, one line of `stdin` each. */
+/** The runs announced on `stdin`, one per line. */
 export interface Runs {
-  /** Waits for the next one: undefined when stdin has ended. Rejects for a line that is no Run. */
+  /** Resolves with the next run; undefined when stdin has ended. Rejects for an invalid line. */
   next(): Promise<Run | undefined>;
 }
 
-const longestLine = 1024 * 1024;
+const maxLineLength = 1024 * 1024;
 
-/** Reads `stdin` from now on, also while a run is under way, so that its end is seen. */
+/** Reads `stdin` continuously, even while a run is in progress, so that its end is noticed. */
 export function readRuns(stdin: Readable): Runs {
   let text = '';
   let isOver = false;
@@ -36,8 +36,8 @@ export function readRuns(stdin: Readable): Runs {
     async next() {
       for (;;) {
         const end = text.indexOf('\n');
-        if (end < 0 && text.length > longestLine)
-          throw new Error('the line that tells of the run is longer than 1 MiB');
+        if (end < 0 && text.length > maxLineLength)
+          throw new Error('the line with the run is longer than 1 MiB');
         if (end < 0 && isOver) return undefined;
         if (end >= 0) {
           const line = text.slice(0, end);
@@ -55,7 +55,7 @@ export function readRuns(stdin: Readable): Runs {
 function parseRun(line: string): Run {
   const value: unknown = JSON.parse(line);
   if (!isRecord(value) || !isRecord(value.env) || typeof value.cwd !== 'string')
-    throw new Error('the line that tells of the run has no env or no cwd');
+    throw new Error('the line with the run has no env or no cwd');
   const env = Object.fromEntries(Object.entries(value.env).map(([name, text]) => [name, String(text)]));
   return { env, cwd: value.cwd, ...(typeof value.mark === 'string' && { mark: value.mark }) };
 }

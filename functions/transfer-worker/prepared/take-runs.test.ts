@@ -78,8 +78,8 @@ async function run(name: string, job: Job) {
   return { code, output, result: JSON.parse(await readFile(path.join(folder, name, 'result.json'), 'utf8')) };
 }
 
-describe('a process that is told of runs', () => {
-  it('does one after the other, each with its own result and output', async () => {
+describe('a prepared process', () => {
+  it('does runs sequentially, each with its own result and output', async () => {
     for (const name of ['one', 'two', 'three']) {
       const { code, output, result } = await run(name, { credentials: account });
       expect({ code, result }).toMatchObject({ code: 0, result: { outcome: 'succeeded' } });
@@ -91,7 +91,7 @@ describe('a process that is told of runs', () => {
     }
   });
 
-  it('keeps neither credentials nor settings of one for the next', async () => {
+  it('keeps neither credentials nor settings of one run for the next', async () => {
     await run('one', { credentials: account, env: { ARC_MAX_BYTES: '100000000' } });
     source.requests.length = 0;
     const second = await run('two', {});
@@ -108,7 +108,7 @@ describe('a process that is told of runs', () => {
     expect(await run('six', { credentials: account })).toMatchObject({ code: 0 });
   });
 
-  it('masks the secrets of the run that it does', async () => {
+  it('masks the secrets of the current run', async () => {
     await run('one', { credentials: account });
     const wrong = { username: 'bob', password: 'another-secret' };
     const { code, output } = await run('two', { credentials: wrong });
@@ -116,19 +116,19 @@ describe('a process that is told of runs', () => {
     for (const secret of [account.password, wrong.password]) expect(output.join('')).not.toContain(secret);
   });
 
-  it('leaves the folder of a run when that has ended', async () => {
+  it('leaves the working directory of a finished run', async () => {
     await run('one', { credentials: account });
     await rm(path.join(folder, 'one'), { recursive: true });
     expect(await run('two', { credentials: account })).toMatchObject({ code: 0 });
   });
 
-  it('ends after a run without a mark, with its exit code', async () => {
+  it('exits after a run without a mark, with its exit code', async () => {
     await run('one', { credentials: account });
     await tell('two', { credentials: account, image: 'team/none:1' });
     expect(await ended).toBe(11);
   });
 
-  it('ends after a run that it was told to stop', async () => {
+  it('exits after a run that was stopped', async () => {
     source.faults.add({ method: 'GET', path: /blobs/, fault: { kind: 'hang' } });
     await tell('one', { credentials: account, mark: 'x' });
     await eventually('the first blob', 15_000, () => expect(source.count('GET', /blobs/)).toBeGreaterThan(0));
@@ -138,7 +138,7 @@ describe('a process that is told of runs', () => {
     expect(printed.join('')).not.toContain('\0');
   });
 
-  it('ends when it is told to stop between two, and not as if it had done the next one', async () => {
+  it('exits when stopped between two runs, and not as if the next one had succeeded', async () => {
     await run('one', { credentials: account });
     child.kill('SIGTERM');
     await tell('two', { credentials: account, mark: 'x' }).catch(() => undefined);
@@ -147,7 +147,7 @@ describe('a process that is told of runs', () => {
     expect(printed.join('')).not.toContain('\0');
   });
 
-  it('ends at once when its parent is gone, at work or not', async () => {
+  it('exits at once when its parent is gone, during a run or not', async () => {
     await run('one', { credentials: account });
     source.faults.add({ fault: { kind: 'hang' } });
     const before = source.requests.length;

@@ -4,7 +4,7 @@ import { exitWithParent } from './exit-with-parent.ts';
 import { isQuiet, openResources } from './quiet.ts';
 import { type Run, readRuns } from './runs.ts';
 
-/** What does one run, as `runWorker` does; resolves with its exit code. */
+/** Does one run, like `runWorker`; resolves with its exit code. */
 export type RunProgram = (run: {
   env: Readonly<Record<string, string | undefined>>;
   stop: AbortSignal;
@@ -12,20 +12,20 @@ export type RunProgram = (run: {
   warn: (line: string) => void;
 }) => Promise<number>;
 
-/** As shells count SIGTERM. */
+/** 128 + SIGTERM, as in shells. */
 const signalExitCode = 143;
 
 /**
- * Runs `program` once for each run that stdin announces, one after the other, each with the environment and folder that a process of its
- * own would have. The end of a run is a line on stdout and stderr that begins with NUL and the run's mark, after all that the run has printed. A run
- * after which there is to be no other one ends the process, with the exit code of the run.
+ * Runs `program` for each run announced on stdin, sequentially, each with its own environment and working directory. The end of a run is a line
+ * on stdout and stderr that begins with NUL and the run's mark, after everything that the run has printed. The process exits with the code of the
+ * last run if it is not to be reused.
  */
 export async function takeRuns(program: RunProgram): Promise<never> {
   const runs = readRuns(process.stdin);
-  // They are opened when they are first asked for, and so by no run.
+  // Created here, because the streams are opened on first access and must not count as resources of a run.
   const streams = [process.stdout, process.stderr];
   let stop: AbortController | undefined;
-  // Not with 0: a run that it is just being told of would pass for done.
+  // Not 0, which would report a run that was just announced as successful.
   for (const name of ['SIGTERM', 'SIGINT'] as const)
     process.on(name, () => (stop === undefined ? process.exit(signalExitCode) : stop.abort(name)));
   exitWithParent(process.stdin, () => process.exit(stop === undefined ? 0 : 1));
@@ -39,7 +39,7 @@ export async function takeRuns(program: RunProgram): Promise<never> {
     const rss = process.memoryUsage.rss();
     if (run.mark === undefined || !mayTakeAnother({ code, count, rss, stopped: stop.signal.aborted }))
       process.exit(code);
-    // Whatever it has left behind ends now, or with the process.
+    // Ends whatever the run has left behind; otherwise the process exits.
     stop.abort();
     if (!(await isQuiet(open))) process.exit(code);
     stop = undefined;
@@ -48,7 +48,7 @@ export async function takeRuns(program: RunProgram): Promise<never> {
   }
 }
 
-/** One run; what it has left behind prints nothing once it has ended. */
+/** Does one run; anything it has left behind prints nothing after its end. */
 async function work(program: RunProgram, run: Run, stop: AbortSignal): Promise<number> {
   become(run);
   let isOver = false;

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { runWorker } from '../worker.ts';
 
-/** The volumes of a pod that moves an image through quarantine, and the steps of the worker over them. */
+/** The volumes of a pod that moves an image through quarantine, and the worker's steps on them. */
 export interface QuarantinePod {
   folder: string;
   quarantine: string;

@@ -66,7 +66,7 @@ describe('doctor, of the Endpoints of a namespace', () => {
   it('does not advise to wait for what no probe can tell', async () => {
     const { spec } = endpoint('git', { type: 'git', remoteURL: 'ssh://git.example.com/x' });
     await api.admin.create(endpoints, { ...endpoint('git'), metadata: { name: 'git', namespace }, spec });
-    const message = 'no probe knows the scheme of ssh://git.example.com/x';
+    const message = 'the scheme of ssh://git.example.com/x is not supported';
     const condition = { status: 'Unknown', reason: 'UnsupportedScheme', message } as const;
     const conditions = ['Reachable', 'Ready'].map((type) => ({
       type,

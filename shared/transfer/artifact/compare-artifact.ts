@@ -1,12 +1,12 @@
 import { mapBounded } from '#shared/base/async';
 import { bytesOf } from '../content/plan.ts';
+import { attachmentState, tagOnlyAttachments } from '../copy/ensure-attachment.ts';
 import { inSession } from '../copy/in-session.ts';
-import { attachmentState, taggedAlone } from '../copy/keep-attachment.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { sharedTagKind } from '../reference/digest.ts';
 import { type CopyOptions, type Ends, readEnds } from './copy-artifact.ts';
 
-/** What of an artifact a destination lacks. Each blob and manifest counts once. */
+/** Compares a source artifact with a destination. Each blob and manifest counts once. */
 export interface Comparison {
   /** Digest and media type at the source. */
   digest: string;
@@ -19,8 +19,8 @@ export interface Comparison {
   referrers: number;
   missing: { bytes: number; blobs: number; manifests: number };
   /**
-   * The tag of the destination and the digest under it now, if it exists; absent if the destination names no tag. A tag of attachments
-   * that has all of the source and more counts as having its digest.
+   * The tag of the destination and its current digest, if the tag exists; absent if the destination names no tag. For a tag that holds
+   * attachments, the source digest is reported if the tag includes every attachment of the source.
    */
   tag?: { name: string; digest?: string };
   warnings: string[];
@@ -28,27 +28,31 @@ export interface Comparison {
 
 const parallel = 8;
 
-/** Looks for every manifest and blob of the source at the destination, and writes nothing. Rejects with a TransferError. */
+/** Checks which manifests and blobs of the source the destination has. Writes nothing. Rejects with a TransferError. */
 export function compareArtifact(
   options: CopyOptions,
-  open: (opening: Opening) => Promise<Ends>,
+  open: (context: TransferContext) => Promise<Ends>,
 ): Promise<Comparison> {
-  return inSession(options, async (opening) => compareEnds(options, await open(opening), opening));
+  return inSession(options, async (context) => compareEnds(options, await open(context), context));
 }
 
-/** The same between opened ends, in a session that goes on. */
-export async function compareEnds(options: CopyOptions, ends: Ends, opening: Opening): Promise<Comparison> {
-  const { signal } = opening;
+/** Compares ends that are already open, within an existing session. */
+export async function compareEnds(
+  options: CopyOptions,
+  ends: Ends,
+  context: TransferContext,
+): Promise<Comparison> {
+  const { signal } = context;
   const { destination } = ends;
-  const { plan, before } = await readEnds(options, ends, opening);
-  const alone = taggedAlone(plan);
+  const { plan, before } = await readEnds(options, ends, context);
+  const alone = tagOnlyAttachments(plan);
   const listed = plan.manifests.filter(({ digest }) => !alone.has(digest));
   const attached = plan.tagged.filter(({ manifest }) => alone.has(manifest.digest));
   const manifests = [
     ...(await mapBounded(listed, parallel, signal, async ({ digest, bytes }, sub) =>
       (await destination.head(digest, sub)) === undefined ? bytes.length : undefined,
     )),
-    // A tag may have more at the destination, such as a signature that was made there.
+    // The tag may hold further attachments at the destination, such as a signature that was made there.
     ...(await mapBounded(attached, parallel, signal, async (attachment, sub) =>
       (await attachmentState(destination, attachment, sub)).action === 'keep'
         ? undefined

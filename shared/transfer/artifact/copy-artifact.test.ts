@@ -54,13 +54,13 @@ const tagOf = (registry: Registry, repository: string, tag: string): string | un
 const account = { username: 'bob', password: 'hunter22' };
 
 describe('copying an image', () => {
-  it('refuses one that is larger than allowed before it writes anything', async () => {
+  it('refuses an image above the limit before it writes anything', async () => {
     const [source, destination] = [await registry(), await registry()];
     await seedImage(source, 'team/app', '1.0', { layers: 2, layerBytes: 1_000 });
     await expect(copy(source, destination, { maxBytes: 2_000 })).rejects.toMatchObject({
       reason: 'permanent',
       message: expect.stringMatching(
-        /takes [\d.]+ (bytes|KiB|MiB), more than this worker moves: raise ARC_MAX_BYTES/,
+        /has [\d.]+ (bytes|KiB|MiB), more than the limit of this worker: raise ARC_MAX_BYTES/,
       ),
     });
     expect(destination.count('POST') + destination.count('PUT')).toBe(0);
@@ -97,7 +97,7 @@ describe('copying an image', () => {
     },
   );
 
-  it('bounds the warnings of an image with thousands of uncopied layers and cuts no secret in half', async () => {
+  it('bounds the warnings of an image with thousands of uncopied layers and does not cut a secret in half', async () => {
     const [source, destination] = [await registry(), await registry()];
     const config = {
       mediaType: 'application/vnd.oci.image.config.v1+json',
@@ -143,7 +143,7 @@ describe('copying an image', () => {
     expect(source.count('GET', /\/blobs\//)).toBe(0);
   });
 
-  it('does not send blobs again that an earlier attempt left behind', async () => {
+  it('does not resend blobs of an earlier attempt', async () => {
     const [source, destination] = [await registry(), await registry()];
     await seedImage(source, 'team/app', '1.0');
     await copy(source, destination);
@@ -180,7 +180,7 @@ describe('copying an image', () => {
     expect(tagOf(destination, 'mirror/app', '2.0')).toBe(digest);
   });
 
-  it('resolves a tag once, so that it does not mix in a newer image', async () => {
+  it('resolves a tag once, so that a newer image is not mixed in', async () => {
     const [source, destination] = [await registry(), await registry()];
     await seedImage(source, 'team/app', '1.0');
     await copy(source, destination);
@@ -198,7 +198,7 @@ describe('referrers', () => {
     expect((await copy(source, destination)).referrers).toBe(3);
   });
 
-  it('are found and kept by fallback tag in registries without the API', async () => {
+  it('are found and listed by fallback tag in registries without the API', async () => {
     const [source, destination] = [
       await registry({ referrersApi: false }),
       await registry({ referrersApi: false }),
@@ -215,7 +215,7 @@ describe('referrers', () => {
     expect(destination.count('PUT')).toBe(0);
   });
 
-  it('that are already in the fallback list of the destination stay there', async () => {
+  it("that are already in the destination's fallback list remain listed", async () => {
     const [source, destination] = [await registry(), await registry({ referrersApi: false })];
     const { digest } = await seedImage(source, 'team/app', '1.0');
     await copy(source, destination);
@@ -226,7 +226,7 @@ describe('referrers', () => {
     expect(JSON.parse(list ?? '{}').manifests).toHaveLength(2);
   });
 
-  it('are an error when the fallback tag of the destination holds another image, which stays', async () => {
+  it("are an error if the destination's fallback tag holds another image, which is left unchanged", async () => {
     const [source, destination] = [await registry(), await registry({ referrersApi: false })];
     const { digest } = await seedImage(source, 'team/app', '1.0');
     const other = await seedImage(destination, 'mirror/app', 'other', { platforms: ['linux/amd64'] });
@@ -240,14 +240,14 @@ describe('referrers', () => {
     expect(tagOf(destination, 'mirror/app', tag)).toBe(held);
   });
 
-  it('are none when the fallback tag holds the image itself', async () => {
+  it('are none if the fallback tag holds the image itself', async () => {
     const source = await registry({ referrersApi: false, gitlabFallback: true });
     const destination = await registry();
     await seedImage(source, 'team/app', '1.0', { signature: false });
     expect(await copy(source, destination)).toMatchObject({ referrers: 0, warnings: [] });
   });
 
-  it('of another image in a fallback list are left out with a warning', async () => {
+  it('of another image in a fallback list are skipped with a warning', async () => {
     const [source, destination] = [await registry({ referrersApi: false }), await registry()];
     const { digest, children } = await seedImage(source, 'team/app', '1.0', { signature: false });
     putFallback(source, digest, children.slice(0, 1));
@@ -257,16 +257,16 @@ describe('referrers', () => {
     });
   });
 
-  it('are said to be left out where the fallback tag of the source holds something else', async () => {
+  it("are skipped with a warning if the source's fallback tag holds something else", async () => {
     const [source, destination] = [await registry({ referrersApi: false }), await registry()];
     const { digest, children } = await seedImage(source, 'team/app', '1.0', { signature: false });
     source.contents.get('team/app')?.tags.set(digestTag(digest), children[0] ?? '');
     expect((await copy(source, destination)).warnings).toEqual([
-      `${children[0]} under tag ${digestTag(digest)} should list what refers to ${digest} and is no list; not copied`,
+      `${children[0]} under tag ${digestTag(digest)} should list the referrers of ${digest}, but is no index; not copied`,
     ]);
   });
 
-  it('under a tag of which the registry serves nothing are an error', async () => {
+  it('under a tag that the registry lists but does not serve are an error', async () => {
     const [source, destination] = [await registry(), await registry()];
     const { digest, signature = '' } = await seedImage(source, 'team/app', '1.0');
     const tag = `${digestTag(digest)}.sig`;

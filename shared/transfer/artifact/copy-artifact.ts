@@ -1,5 +1,5 @@
 import { bytesText } from '#shared/base/errors';
-import { type Attesting, attested } from '../attest/attest.ts';
+import { type AttestOptions, withAttestations } from '../attest/attest.ts';
 import type { ContentSink, ContentSource } from '../content/content.ts';
 import type { Manifest } from '../content/manifest.ts';
 import { bytesOf, type CopyPlan, planCopy } from '../content/plan.ts';
@@ -7,7 +7,7 @@ import { copyContent } from '../copy/copy-content.ts';
 import { blobSteps, createCopyProgress } from '../copy/copy-progress.ts';
 import { type CopyResult, inSession, type RunOptions } from '../copy/in-session.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import type { FoundSbom } from '../policy/attached-sboms.ts';
 import { applyPolicy } from '../policy/gate.ts';
 import type { Policies } from '../policy/policy.ts';
@@ -16,14 +16,14 @@ import { sharedTagKind } from '../reference/digest.ts';
 
 /** How an artifact is copied or compared. */
 export interface CopyOptions extends RunOptions {
-  /** An artifact that it denies is refused before any of its blobs is copied. */
+  /** An artifact that the policy denies is refused before any of its blobs is copied. */
   policy?: Policies;
-  /** A folder with what scanners have written, for the policy: see `readReports`. */
+  /** A folder with the reports of scanners, for the policy: see `readReports`. */
   reportsFolder?: string;
-  /** The trusted_root.json of Sigstore by which the policy judges certificates; it may be absent where no policy does. */
+  /** Sigstore's trusted_root.json, against which the policy verifies certificates; required only by policies with identities. */
   trustedRoot?: string;
-  /** The transfer, and the reports, are attested at the destination. */
-  attest?: Attesting;
+  /** If set, the transfer and the scan reports are attested at the destination. */
+  attest?: AttestOptions;
 }
 
 /** The two ends of a copy. */
@@ -33,30 +33,30 @@ export interface Ends {
 }
 
 /**
- * Copies one artifact by digest, with all platforms and referrers. It resolves the tag once, copies manifests unchanged and blobs before
- * the manifests that list them, and writes the tag last. It is safe to repeat. Rejects with a TransferError whose message contains no
- * credentials.
+ * Copies one artifact by digest, with all platforms and referrers. The tag is resolved once, blobs are written before the manifests that
+ * list them, manifests are copied unchanged, and the tag is written last. Idempotent. Rejects with a TransferError whose message contains
+ * no credentials.
  */
 export function copyArtifact(
   options: CopyOptions,
-  open: (opening: Opening) => Promise<Ends>,
+  open: (context: TransferContext) => Promise<Ends>,
 ): Promise<CopyResult> {
-  return inSession(options, async (opening) => copyEnds(options, await open(opening), opening));
+  return inSession(options, async (context) => copyEnds(options, await open(context), context));
 }
 
-/** The same between opened ends, in a session that goes on. `planned`: the plan of the source, where it was made before. */
+/** Copies between ends that are already open, within an existing session. `planned` is the plan of the source, if it was read before. */
 export async function copyEnds(
   options: CopyOptions,
   ends: Ends,
-  opening: Opening,
+  context: TransferContext,
   planned?: CopyPlan,
 ): Promise<CopyResult> {
   const { destination } = ends;
-  const { session, folder, signal } = opening;
-  const read = await readEnds(options, ends, opening, planned);
+  const { session, folder, signal } = context;
+  const read = await readEnds(options, ends, context, planned);
   const { before, sboms } = read;
   const { plan, source } = (await mustAttest(options, ends, read, signal))
-    ? await attested(options.attest ?? {}, { ...ends, ...read, folder })
+    ? await withAttestations(options.attest ?? {}, { ...ends, ...read, folder })
     : { ...ends, ...read };
   const total = bytesOf(plan);
   if (total > (options.maxBytes ?? Number.POSITIVE_INFINITY)) throw tooLarge(source, total);
@@ -65,8 +65,8 @@ export async function copyEnds(
   const copyProgress = createCopyProgress(total, options.progress, blobSteps(plan.blobs.length, onStep));
   const { retry } = session;
   const { verify = false } = options;
-  const context = { plan, source, destination, before, verify, retry, folder, copyProgress, signal };
-  const repaired = await copyContent(context);
+  const copying = { plan, source, destination, before, verify, retry, folder, copyProgress, signal };
+  const repaired = await copyContent(copying);
   const { blobs, bytes } = copyProgress;
   const { root, referrers, tagged, warnings } = plan;
   const { digest, mediaType } = root;
@@ -78,49 +78,49 @@ export async function copyEnds(
     warnings,
     referrers: referrers.length + tagged.length,
     ...(repaired.manifests + repaired.blobs > 0 && { repaired }),
-    ...(sboms.length > 0 && { sboms: sboms.slice(0, mostSboms) }),
+    ...(sboms.length > 0 && { sboms: sboms.slice(0, maxSboms) }),
   };
 }
 
-/** Of an index with many platforms, as many are named in the result. */
-const mostSboms = 20;
+/** Bounds the SBOMs in the result: an index can have many platforms. */
+const maxSboms = 20;
 
-/** Attested is what arrives, once: a repeat that finds it there would add a statement each time. */
+/** True unless the destination already has the artifact: a repeated run must not add another attestation. */
 async function mustAttest(
   { attest }: CopyOptions,
   { destination }: Ends,
-  { plan, before }: Read,
+  { plan, before }: SourceAndTag,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (attest === undefined) return false;
   const { digest } = plan.root;
   const { tag } = destination;
-  // Under a tag that is shared with others there may be more.
+  // A shared tag may hold more than this artifact.
   const isOwn = tag !== undefined && sharedTagKind(tag) === undefined;
   return (isOwn ? before : await destination.head(digest, signal)) !== digest;
 }
 
-/** What is known before anything is written. */
-interface Read {
+/** What both ends report before anything is written. */
+interface SourceAndTag {
   plan: CopyPlan;
-  /** What the tag of the destination names. */
+  /** The current digest of the destination's tag. */
   before: string | undefined;
   scans: readonly ReportFile[];
-  /** Those by which it passed a policy. */
+  /** The SBOMs by which the artifact passed the policy. */
   sboms: readonly FoundSbom[];
 }
 
 /**
- * Reads the whole source, and what the tag of the destination names. Rejects if the destination demands another digest, or if the policy
- * denies the artifact.
+ * Reads the whole source and the current digest of the destination's tag. Rejects if the destination requires another digest, or if the
+ * policy denies the artifact.
  */
 export async function readEnds(
   { policy, reportsFolder, trustedRoot }: CopyOptions,
   { source, destination }: Ends,
-  { session, signal }: Opening,
+  { session, signal }: TransferContext,
   planned?: CopyPlan,
-): Promise<Read> {
-  // Asked while the source is read. If both fail, the failure of the source is reported.
+): Promise<SourceAndTag> {
+  // Runs while the source is read. If both fail, the failure of the source is reported.
   const looking = destination.tag === undefined ? undefined : destination.head(destination.tag, signal);
   looking?.catch(() => undefined);
   const plan = planned ?? (await planCopy(source, signal));
@@ -141,11 +141,10 @@ export async function readEnds(
 function tooLarge({ place }: ContentSource, bytes: number): TransferError {
   return new TransferError(
     'permanent',
-    `The artifact of ${place} takes ${bytesText(bytes)}, more than this worker moves: raise ARC_MAX_BYTES, and the sizeLimit of the volume, in the workflow template.`,
+    `The artifact of ${place} has ${bytesText(bytes)}, more than the limit of this worker: raise ARC_MAX_BYTES and the sizeLimit of the volume in the workflow template.`,
   );
 }
 
-/** A destination with a digest accepts that digest only. */
 function checkDigest({ digest }: ContentSink, root: Manifest): void {
   if (digest === undefined || digest === root.digest) return;
   throw new TransferError(

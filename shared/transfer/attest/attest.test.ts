@@ -8,7 +8,7 @@ import { digestTag } from '../reference/digest.ts';
 import { copyImage } from '../testing/copy-image.ts';
 import { grypeReport, trivyReport } from '../testing/reports.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
-import type { Attesting } from './attest.ts';
+import type { AttestOptions } from './attest.ts';
 import { transferPredicate } from './statement.ts';
 
 const name = 'team/app';
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const at = ({ url }: Registry) => ({ name: 'end', remoteURL: url, image: `${name}:1.0` });
 
-function copy(attest: Attesting, more: object = {}, from = source, to = destination) {
+function copy(attest: AttestOptions, more: object = {}, from = source, to = destination) {
   const signal = new AbortController().signal;
   const options = { attest, workDir, retry: { attempts: 1 }, signal, ...more };
   return copyImage({ ...options, source: at(from), destination: at(to) });
@@ -85,7 +85,7 @@ describe('an attested transfer', () => {
   it.each([
     ['P-256', generateKeyPairSync('ec', { namedCurve: 'P-256' })],
     ['Ed25519', generateKeyPairSync('ed25519')],
-  ])('leaves a signed statement beside what arrived: %s', async (_, { privateKey, publicKey }) => {
+  ])('attaches a signed statement to the artifact: %s', async (_, { privateKey, publicKey }) => {
     const policy = '{"maxBytes":1000000}';
     expect((await copy({ key: privateKey, policy })).digest).toBe(digest);
     const [one, ...others] = await attachedTo(digest);
@@ -108,14 +108,14 @@ describe('an attested transfer', () => {
     });
   });
 
-  it('is stated without a key too, and not signed', async () => {
+  it('is attested without a key too, unsigned', async () => {
     await copy({});
     const [one] = await attachedTo(digest);
     expect(one?.artifactType).toBe('application/vnd.in-toto+json');
     expect(JSON.parse(one?.content.toString() ?? '')).toMatchObject({ predicateType: transferPredicate });
   });
 
-  it('is stated before the tag is written, and once', async () => {
+  it('is attested once, before the tag is written', async () => {
     await copy({});
     const puts = destination.requests.filter((each) => each.method === 'PUT' && /manifests/.test(each.path));
     expect(puts.at(-1)?.path).toMatch(/manifests\/1\.0$/);
@@ -130,7 +130,7 @@ describe('an attested transfer', () => {
     expect(await attachedTo(digest)).toHaveLength(1);
   });
 
-  it('is not written where the statement cannot be stored', async () => {
+  it('is not tagged if the statement cannot be stored', async () => {
     destination.faults.add({ method: 'POST', fault: { kind: 'status', status: 403 } });
     await transferFailure(copy({}));
     expect(destination.contents.get(name)?.tags.get('1.0')).toBeUndefined();
@@ -138,7 +138,7 @@ describe('an attested transfer', () => {
 });
 
 describe('reports of a scanner', () => {
-  it('are attached to what they are about, in a form that the next policy reads', async () => {
+  it('are attached to their images, in a form that the next policy reads', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const [first = '', second = ''] = children;
     const found = [{ id: 'CVE-2024-1', severity: 'High' }];

@@ -12,23 +12,23 @@ import { digestOf } from '../reference/digest.ts';
 import { type Envelope, envelopeOf } from './envelope.ts';
 import { type Statement, scanStatement, transferStatement } from './statement.ts';
 
-/** How transfers are attested. */
-export interface Attesting {
-  /** It signs what is attested. */
+/** How a transfer is attested. */
+export interface AttestOptions {
+  /** Signs the attestations; without a key they are unsigned. */
   key?: KeyObject;
-  /** The policy that was applied, as text. */
+  /** The text of the applied policy. */
   policy?: string;
 }
 
-export interface Attested {
+export interface AttestInput {
   plan: CopyPlan;
   source: ContentSource;
   destination: ContentSink;
-  /** What scanners have written; reports of images of the plan are attached to them. */
+  /** Scan reports; those about images of the plan are attached to them. */
   scans: readonly ReportFile[];
-  /** The SBOMs by which the policy let it pass. */
+  /** The SBOMs that satisfied the policy. */
   sboms: readonly FoundSbom[];
-  /** A folder that lives as long as the copy. */
+  /** A temporary folder of the copy. */
   folder: string;
 }
 
@@ -37,32 +37,32 @@ const emptyConfig = Buffer.from('{}');
 const maxReports = 50;
 
 /**
- * The artifact with statements about its transfer and its scans as further referrers: they are moved with it as if the source had them, before the tag is
- * written. Rejects with a TransferError where a report cannot be read.
+ * Returns the artifact with attestations of its transfer and its scans as additional referrers, which are copied like those of the source,
+ * before the tag is written. Rejects with a TransferError for an unreadable report.
  */
-export async function attested(
-  { key, policy }: Attesting,
-  { plan, source, destination, scans, sboms, folder }: Attested,
+export async function withAttestations(
+  { key, policy }: AttestOptions,
+  { plan, source, destination, scans, sboms, folder }: AttestInput,
 ): Promise<{ plan: CopyPlan; source: ContentSource }> {
   const at = new Date();
-  // Copies of a batch share the folder.
-  const held = await mkdtemp(path.join(folder, 'attestations-'));
-  const own = new Map<string, string>();
+  // A folder of its own, because the copies of a batch share theirs.
+  const spoolFolder = await mkdtemp(path.join(folder, 'attestations-'));
+  const spooled = new Map<string, string>();
   const [from, to] = [placeName(source), placeName(destination)];
   const added: { subject: Manifest; manifest: Manifest }[] = [];
 
-  async function hold(mediaType: string, content: Buffer): Promise<Descriptor> {
+  async function spool(mediaType: string, content: Buffer): Promise<Descriptor> {
     const digest = digestOf(content);
-    const file = path.join(held, digest.replace(':', '-'));
+    const file = path.join(spoolFolder, digest.replace(':', '-'));
     await writeFile(file, content);
-    own.set(digest, file);
+    spooled.set(digest, file);
     return { mediaType, digest, size: content.length };
   }
 
   async function add(subject: Manifest, statement: Statement): Promise<void> {
     const envelope = envelopeOf(statement, key);
-    const layer = await hold(envelope.mediaType, envelope.content);
-    const config = await hold('application/vnd.oci.empty.v1+json', emptyConfig);
+    const layer = await spool(envelope.mediaType, envelope.content);
+    const config = await spool('application/vnd.oci.empty.v1+json', emptyConfig);
     added.push({ subject, manifest: manifestOf(subject, config, layer, envelope, at) });
   }
 
@@ -96,7 +96,7 @@ export async function attested(
     source: {
       ...source,
       async openBlob(digest, offset, signal) {
-        const file = own.get(digest);
+        const file = spooled.get(digest);
         if (file === undefined) return source.openBlob(digest, offset, signal);
         return { start: offset, size: undefined, stream: createReadStream(file, { start: offset }) };
       },

@@ -4,19 +4,19 @@ import { inTotoMessage } from '../policy/signature.ts';
 import { signBytes } from './detached-signature.ts';
 import type { Statement } from './statement.ts';
 
-/** A statement as it is attached to an image. */
+/** An attestation in the form in which it is attached to an image. */
 export interface Envelope {
   mediaType: string;
   content: Buffer;
-  /** What cosign looks for. */
+  /** The annotations that cosign reads. */
   annotations: Record<string, string>;
 }
 
 const bundleType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 
 /**
- * With a key, a Sigstore bundle with a DSSE envelope (github.com/secure-systems-lab/dsse), as cosign 3 attaches and verifies it; the transparency log is
- * not asked. Without one, the statement as it is, which proves nothing and tells what happened.
+ * Wraps a statement. With a key: a Sigstore bundle with a DSSE envelope (github.com/secure-systems-lab/dsse), as cosign 3 attaches and
+ * verifies it, without a transparency log entry. Without a key: the bare statement, which informs but proves nothing.
  */
 export function envelopeOf(statement: Statement, key: KeyObject | undefined): Envelope {
   const payload = Buffer.from(JSON.stringify(statement));
@@ -39,7 +39,7 @@ export function envelopeOf(statement: Statement, key: KeyObject | undefined): En
   };
 }
 
-/** The signature of a file as a Sigstore bundle, as `cosign verify-blob --key` takes it. */
+/** Returns the signature of a file as a Sigstore bundle, for `cosign verify-blob --key`. */
 export function signedBlob(content: Uint8Array, key: KeyObject): Buffer {
   const digest = createHash('sha256').update(content).digest('base64');
   const signature = signBytes(content, key).toString().trim();
@@ -51,7 +51,7 @@ export function signedBlob(content: Uint8Array, key: KeyObject): Buffer {
   return Buffer.from(JSON.stringify(bundle));
 }
 
-/** The key among several, as cosign names it. */
+/** The key hint in cosign's format. */
 function hintOf(key: KeyObject): string {
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
   return createHash('sha256').update(spki).digest('base64');

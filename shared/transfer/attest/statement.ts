@@ -1,8 +1,8 @@
 import { vulnerabilityPredicate } from '../policy/scan-report.ts';
 
 /**
- * An in-toto statement about one manifest (github.com/in-toto/attestation, spec/v1). It is no provenance of SLSA, which would tell how the artifact was
- * built: whoever asks for that must not be content with who moved it.
+ * An in-toto statement about one manifest (github.com/in-toto/attestation, spec/v1). It is deliberately no SLSA provenance, which describes how
+ * an artifact was built: a transfer must not pass for that.
  */
 export interface Statement {
   _type: 'https://in-toto.io/Statement/v1';
@@ -13,15 +13,15 @@ export interface Statement {
 
 export const transferPredicate = 'https://arc.opendefense.cloud/attestation/transfer/v1';
 
-/** What a transfer says of itself. */
+/** The facts of a transfer that are attested. */
 export interface Transfer {
   digest: string;
-  /** `host[:port]/path`; undefined where the place has no such name. */
+  /** `host[:port]/path`; undefined if the place has no such name. */
   source: string | undefined;
   destination: string | undefined;
-  /** The policy that let it pass, as it stands in the type; of several a list, each with where it comes from. */
+  /** The policy that allowed the transfer, as in the artifact type; several policies are a list with their origins. */
   policy: string | undefined;
-  /** The SBOMs by which it passed. */
+  /** The SBOMs that satisfied the policy. */
   sboms: readonly { subject: string; type: string; digest?: string }[];
   at: Date;
 }
@@ -31,13 +31,13 @@ export function transferStatement({ digest, source, destination, policy, sboms, 
     transferredOn: at.toISOString(),
     ...(source !== undefined && { source: { uri: `oci://${source}`, digest: digestSet(digest) } }),
     ...(destination !== undefined && { destination: { uri: `oci://${destination}` } }),
-    // The text, so that whoever verifies it sees what was asked for.
+    // The full text, so that verifiers can see what the policy required.
     ...(policy !== undefined && { policy }),
     ...(sboms.length > 0 && { sboms }),
   });
 }
 
-/** What a scanner has said of an image: the form of `cosign attest --type vuln`, which a policy reads at the next destination. */
+/** A scan report to attest, in the form of `cosign attest --type vuln`, which a policy can read at the next destination. */
 export interface Scan {
   digest: string;
   destination: string | undefined;

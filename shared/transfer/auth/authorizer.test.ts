@@ -19,7 +19,7 @@ function service(lifetimeMs = 60_000) {
 }
 
 describe('authorization', () => {
-  it('sends nothing before a challenge, then what the challenge asks for', async () => {
+  it('sends nothing before a challenge, then the required credentials', async () => {
     const tokens = service();
     const authorizer = createAuthorizer(basic, tokens);
     expect(await authorizer.header(['b', 'a'], signal)).toBeUndefined();
@@ -28,7 +28,7 @@ describe('authorization', () => {
     expect(tokens.asked).toEqual([{ realm: 'https://auth.r.io/token', service: 'r.io', scopes: ['a', 'b'] }]);
   });
 
-  it('fetches one token for many requests of the same scopes, and another when it has expired', async () => {
+  it('fetches one token for many requests with the same scopes, and another when it has expired', async () => {
     let now = 0;
     const tokens = service(1000);
     const authorizer = createAuthorizer(basic, tokens, () => now);
@@ -79,11 +79,11 @@ describe('authorization', () => {
   });
 });
 
-describe('the identity of a pod where anybody gets a token for what is public', () => {
-  const lend = async () => ({ kind: 'identity', token: 'x' }) as const;
-  const cloud = { kind: 'cloud', owner: () => 'the pod', lend, tokensForAll: true } as const;
+describe('a pod identity where public content needs an anonymous token', () => {
+  const fetch = async () => ({ kind: 'identity', token: 'x' }) as const;
+  const cloud = { kind: 'cloud', owner: () => 'the pod', fetch, tokensForAll: true } as const;
 
-  it('is shown when a request with the token for anybody was refused', async () => {
+  it('is used after a request with the anonymous token was refused', async () => {
     const tokens = service();
     const authorizer = createAuthorizer(cloud, tokens);
     authorizer.challenged(bearer, ['a'], undefined);
@@ -110,7 +110,7 @@ describe('the identity of a pod where anybody gets a token for what is public', 
     expect(asked).toEqual([true, false, false]);
   });
 
-  it('is not shown because the token service has a problem', async () => {
+  it('is not used because the token service has a problem', async () => {
     const authorizer = createAuthorizer(cloud, {
       fetch: async ({ anonymous }) => {
         expect(anonymous).toBe(true);

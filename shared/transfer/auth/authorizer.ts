@@ -1,16 +1,16 @@
-import { presented } from '../credentials/credentials.ts';
+import { currentCredentials } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { parseChallenges } from './challenge.ts';
 import type { TokenRequest, TokenService } from './token-service.ts';
 
-/** Makes the Authorization header for requests to one registry and follows its challenges. */
+/** Creates the Authorization header of requests to one registry, and handles its challenges. */
 export interface Authorizer {
-  /** The header's value for a request that needs `scopes`; undefined: send none. */
+  /** The header for a request that needs `scopes`; undefined for an anonymous request. */
   header(scopes: readonly string[], signal: AbortSignal): Promise<string | undefined>;
   /**
-   * Takes the `WWW-Authenticate` of a 401; true if another attempt would send another header. `fromPublic`: the registry has a public
-   * address, and so must a token service that it names by itself.
+   * Handles the `WWW-Authenticate` header of a 401. Returns true if a retry would send another header. `fromPublic`: the registry has a public
+   * address, so a token service that it names must have one too.
    */
   challenged(
     wwwAuthenticate: string | undefined,
@@ -22,7 +22,7 @@ export interface Authorizer {
 
 interface CachedToken {
   value: Promise<string>;
-  /** Set when it has arrived. */
+  /** Set once the token has arrived. */
   token?: string;
   expires: number;
 }
@@ -42,7 +42,7 @@ function basicHeader(credentials: RegistryCredentials): string | undefined {
 
 /**
  * Supports Basic and Bearer (the token authentication of the distribution project). Tokens are cached per set of scopes until shortly
- * before they expire; requests that wait for the same token share one token request.
+ * before they expire; concurrent requests for the same token share one fetch.
  */
 export function createAuthorizer(
   credentials: RegistryCredentials,
@@ -52,19 +52,20 @@ export function createAuthorizer(
   type Bearer = Pick<TokenRequest, 'realm' | 'service' | 'fromPublic'>;
   let mode: { scheme: 'none' } | { scheme: 'basic' } | ({ scheme: 'bearer' } & Bearer) = { scheme: 'none' };
   const cache = new Map<string, CachedToken>();
-  // A registry behind a proxy may use another name of the repository, and some registries define scopes of their own.
-  const demanded = new Set<string>();
-  // What is public is read as anybody, until a request is refused as such.
-  let asAnybody = credentials.kind === 'cloud' && credentials.tokensForAll === true;
+  // A registry behind a proxy may use another repository name, and some registries define scopes of their own.
+  const demandedScopes = new Set<string>();
+  // Public content is read anonymously, until a request is refused.
+  let anonymous = credentials.kind === 'cloud' && credentials.tokensForAll === true;
 
   function complete(scopes: readonly string[]): string[] {
-    return [...new Set([...scopes, ...demanded])].sort();
+    return [...new Set([...scopes, ...demandedScopes])].sort();
   }
 
   function learn(scope: string | undefined, scopes: readonly string[]): void {
     const known = new Set(scopes.map(resourceOf));
     for (const each of (scope ?? '').split(/\s+/)) {
-      if (each !== '' && !known.has(resourceOf(each)) && demanded.size < maxScopes) demanded.add(each);
+      if (each !== '' && !known.has(resourceOf(each)) && demandedScopes.size < maxScopes)
+        demandedScopes.add(each);
     }
   }
 
@@ -78,7 +79,7 @@ export function createAuthorizer(
       entry.token = token.value;
       return token.value;
     });
-    // A failed request must not stay in the cache; those who wait for it get the failure through `value`.
+    // A failure is not cached; its waiters receive it through `value`.
     entry.value.catch(() => cache.delete(key));
     if (cache.size >= maxTokens) cache.clear();
     cache.set(key, entry);
@@ -87,13 +88,13 @@ export function createAuthorizer(
 
   async function bearerToken(request: TokenRequest, signal: AbortSignal): Promise<string> {
     const key = request.scopes.join(' ');
-    if (!asAnybody) return cachedToken(request, key, signal);
+    if (!anonymous) return cachedToken(request, key, signal);
     try {
       return await cachedToken({ ...request, anonymous: true }, key, signal);
     } catch (caught) {
       const refused = caught instanceof TransferError && ['auth', 'denied'].includes(caught.reason);
       if (!refused) throw caught;
-      asAnybody = false;
+      anonymous = false;
       return cachedToken(request, key, signal);
     }
   }
@@ -102,7 +103,7 @@ export function createAuthorizer(
     async header(scopes, signal) {
       if (credentials.kind === 'token') return `Bearer ${credentials.token}`;
       if (mode.scheme === 'none') return undefined;
-      if (mode.scheme === 'basic') return basicHeader(await presented(credentials, signal));
+      if (mode.scheme === 'basic') return basicHeader(await currentCredentials(credentials, signal));
       const sorted = complete(scopes);
       const { scheme: _, ...bearer } = mode;
       return `Bearer ${await bearerToken({ ...bearer, scopes: sorted }, signal)}`;
@@ -120,8 +121,8 @@ export function createAuthorizer(
           ...(service !== undefined && { service }),
           ...(fromPublic && { fromPublic }),
         };
-        if (sent !== undefined) asAnybody = false;
-        // Only the refused token: another request may have fetched a new one meanwhile.
+        if (sent !== undefined) anonymous = false;
+        // Evicts only the refused token: another request may have fetched a new one meanwhile.
         const key = complete(scopes).join(' ');
         const known = cache.get(key);
         if (known?.token !== undefined && sent === `Bearer ${known.token}`) cache.delete(key);
@@ -130,7 +131,7 @@ export function createAuthorizer(
       }
       if (!challenges.some(({ scheme }) => scheme === 'basic')) return false;
       mode = { scheme: 'basic' };
-      // What a cloud lends is renewed in time: refused once, it is refused.
+      // Cloud credentials are renewed in time, so a refusal is final.
       if (credentials.kind === 'cloud') return sent === undefined;
       const header = basicHeader(credentials);
       return header !== undefined && header !== sent;

@@ -5,15 +5,15 @@ export interface Challenge {
 }
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-// Spaces match in one way only: a header of them would take quadratic time otherwise.
+// Spaces match in one way only, because a header full of spaces would otherwise take quadratic time.
 // An unquoted value ends at a comma: a stricter parser would stop within the URL of a token service.
 const parameter = new RegExp(`^\\s*(?:,\\s*)?(${token})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,"]+))`);
-// Negotiate and NTLM send this form instead of parameters.
+// Negotiate and NTLM use this form instead of parameters.
 const token68 = /^\s+[A-Za-z0-9._~+/-]+=*(?=\s*(?:,|$))/;
 const scheme = new RegExp(`^[\\s,]*(${token})(?=\\s|$|,)(?!\\s*=)`);
 const maxHeaderLength = 8192;
 
-/** Parses the challenges of one header value, of which it reads 8 KiB at most. Malformed parts are skipped. */
+/** Parses the challenges in one header value, up to 8 KiB. Malformed parts are skipped. */
 export function parseChallenges(header: string): Challenge[] {
   let rest = header.slice(0, maxHeaderLength);
   const challenges: Challenge[] = [];

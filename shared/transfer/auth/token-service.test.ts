@@ -60,11 +60,11 @@ describe('the token service', () => {
     expect(String(sent[0]?.body?.())).toContain('grant_type=refresh_token&refresh_token=refresh+me');
   });
 
-  it('at another host receives credentials only if the Endpoint names it, and anonymous requests always', async () => {
+  it('at another host receives credentials only if the Endpoint lists it, and anonymous requests always', async () => {
     const unnamed = service(basic, '{"token":"t"}', 'https://r.io', []);
     await expect(unnamed.tokens.fetch(request, signal)).rejects.toMatchObject({
       reason: 'config',
-      message: expect.stringContaining('auth.io, which gets no credentials'),
+      message: expect.stringContaining('auth.io, which does not receive the credentials'),
     });
     expect(unnamed.sent).toEqual([]);
     const anonymous = service({ kind: 'none' }, '{"token":"t"}', 'https://r.io', []);
@@ -72,30 +72,30 @@ describe('the token service', () => {
   });
 
   it.each(['https://auth.io/token', 'https://x.r.io/token', 'https://r.io:8443/token'])(
-    'at %s, another server than the registry, receives no identity of a pod',
+    'at %s, another server than the registry, does not receive the pod identity',
     async (realm) => {
-      let lent = 0;
-      const lend = async () => {
-        lent += 1;
+      let issued = 0;
+      const fetch = async () => {
+        issued += 1;
         return { kind: 'identity', token: 'x' } as const;
       };
-      const { sent, tokens } = service({ kind: 'cloud', owner: () => 'the pod', lend }, '{"token":"t"}');
+      const { sent, tokens } = service({ kind: 'cloud', owner: () => 'the pod', fetch }, '{"token":"t"}');
       const failed = tokens.fetch({ ...request, realm }, signal);
-      await expect(failed).rejects.toThrow('which gets no identity of the pod');
-      expect([sent, lent]).toEqual([[], 0]);
+      await expect(failed).rejects.toThrow('which does not receive the identity of the pod');
+      expect([sent, issued]).toEqual([[], 0]);
       expect(await tokens.fetch({ ...request, realm, anonymous: true }, signal)).toMatchObject({
         value: 't',
       });
-      expect([sent[0]?.headers, lent]).toEqual([{}, 0]);
+      expect([sent[0]?.headers, issued]).toEqual([{}, 0]);
       expect(await tokens.fetch({ ...request, realm: 'https://r.io/token' }, signal)).toMatchObject({
         value: 't',
       });
-      expect(lent).toBe(1);
+      expect(issued).toBe(1);
     },
   );
 
   it.each([
-    ['http://auth.io/token', 'the token service http'],
+    ['http://auth.io/token', 'the token service uses http'],
     ['ftp://auth.io', 'ftp:'],
     ['nonsense', 'not a URL'],
   ])('at %s receives no credentials of an https registry', async (realm, why) => {
@@ -104,7 +104,7 @@ describe('the token service', () => {
     expect(sent).toEqual([]);
   });
 
-  it.each(['', '{}', '{"token":""}', 'null'])('that answers %j returns no token', async (answer) => {
+  it.each(['', '{}', '{"token":""}', 'null'])('that responds %j returns no token', async (answer) => {
     await expect(service(basic, answer).tokens.fetch(request, signal)).rejects.toThrow(
       'did not return a token',
     );

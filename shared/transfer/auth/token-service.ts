@@ -1,12 +1,16 @@
 import type { Masker } from '#shared/base/errors';
-import { presented } from '../credentials/credentials.ts';
+import { currentCredentials } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { readBody } from '../http/body.ts';
 import type { HttpClient, HttpRequest } from '../http/http-client.ts';
-import { type Access, isSameServer, type Reach, realmAccess } from '../http/reach.ts';
+import { type Access, isSameServer, type ReachPolicy, realmAccess } from '../http/reach.ts';
 import { sendFollowing } from '../http/redirect.ts';
-import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
+import {
+  type RequestContext,
+  registryNetworkFailure,
+  registryStatusFailure,
+} from '../http/request-failures.ts';
 
 export interface TokenRequest {
   realm: string;
@@ -14,7 +18,7 @@ export interface TokenRequest {
   /** True if the registry that names the realm has a public address. */
   fromPublic?: boolean;
   scopes: readonly string[];
-  /** True: for anybody, without the credentials. */
+  /** True for an anonymous token. */
   anonymous?: boolean;
 }
 
@@ -23,7 +27,7 @@ export interface Token {
   lifetimeMs: number;
 }
 
-/** Fetches access tokens from the token service that a registry's Bearer challenge names. */
+/** Fetches access tokens from the token service in a registry's Bearer challenge. */
 export interface TokenService {
   fetch(request: TokenRequest, signal: AbortSignal): Promise<Token>;
 }
@@ -34,7 +38,7 @@ export interface TokenServiceOptions {
   /** `https://host[:port]` of the registry: an https registry's credentials are never sent over http. */
   origin: string;
   context: RequestContext;
-  /** Hosts that may get the credentials beside those that belong to the registry. */
+  /** Hosts that may receive the credentials in addition to the registry's own. */
   tokenHosts: readonly string[];
   masker: Masker;
 }
@@ -54,12 +58,12 @@ function realmURL(realm: string, options: TokenServiceOptions): URL {
   if (url.protocol === 'https:') return url;
   if (url.protocol !== 'http:') throw failure(`its scheme is "${url.protocol}"`);
   if (options.origin.startsWith('https:'))
-    throw failure('the registry uses https, but the token service http');
+    throw failure('the registry uses https, but the token service uses http');
   return url;
 }
 
-/** Throws for a realm on a host that may not get the credentials: whoever can change the challenge would get them. */
-function mustBeTrusted(
+/** Rejects a realm on an untrusted host: whoever can change the challenge would receive the credentials. */
+function requireTrusted(
   realm: URL,
   access: Access,
   { origin, context, credentials }: TokenServiceOptions,
@@ -67,14 +71,14 @@ function mustBeTrusted(
   const { hostname, host } = realm;
   if (credentials.kind === 'cloud') {
     if (isSameServer(new URL(origin), realm)) return;
-    const text = `Registry ${context.host} has its token service at another server, ${realm.host}, which gets no identity of the pod.`;
+    const text = `Registry ${context.host} names a token service on another server, ${realm.host}, which does not receive the identity of the pod.`;
     throw new TransferError('permanent', text);
   }
   if (access.credentials) return;
   const where = hostname === new URL(origin).hostname ? `port, ${host}` : `host, ${hostname}`;
   throw new TransferError(
     'config',
-    `Registry ${context.host} has its token service at another ${where}, which gets no credentials: if it is the right one, add ${hostname} to spec.tokenHosts of Endpoint "${context.endpoint}".`,
+    `Registry ${context.host} names a token service on another ${where}, which does not receive the credentials: if it is trusted, add ${hostname} to spec.tokenHosts of Endpoint "${context.endpoint}".`,
   );
 }
 
@@ -88,8 +92,8 @@ async function tokenRequest(
   const origin = new URL(options.origin);
   const access = realmAccess(url, { origin, tokenHosts, fromPublic: request.fromPublic === true });
   const own: RegistryCredentials = request.anonymous === true ? { kind: 'none' } : options.credentials;
-  if (own.kind !== 'none') mustBeTrusted(url, access, options);
-  const credentials = await presented(own, signal);
+  if (own.kind !== 'none') requireTrusted(url, access, options);
+  const credentials = await currentCredentials(own, signal);
   if (credentials.kind === 'identity') {
     const form = new URLSearchParams({
       grant_type: 'refresh_token',
@@ -121,7 +125,7 @@ function parseToken(body: Buffer | undefined, context: RequestContext): Token {
   try {
     parsed = JSON.parse(body?.toString('utf8') ?? '');
   } catch {
-    // Falls through to the message below, which omits the text: it may contain a token.
+    // Reported below without the text, which may contain a token.
   }
   const value = [parsed?.token, parsed?.access_token].find((each) => typeof each === 'string' && each !== '');
   if (typeof value !== 'string' || !headerText.test(value)) {
@@ -135,7 +139,7 @@ function parseToken(body: Buffer | undefined, context: RequestContext): Token {
   return { value, lifetimeMs: given };
 }
 
-/** A TokenService with the credentials of one registry. It rejects with TransferErrors, which the caller retries. */
+/** Creates a TokenService with the credentials of one registry. It rejects with TransferErrors, which the caller retries. */
 export function createTokenService(options: TokenServiceOptions): TokenService {
   const { client, masker } = options;
   return {
@@ -145,21 +149,22 @@ export function createTokenService(options: TokenServiceOptions): TokenService {
       try {
         const { asked, access } = await tokenRequest(request, options, signal);
         context.quotable = access.quotable;
-        // The same server may have moved its token service; no other one is asked.
-        const reach: Reach = {
+        // The same server may have moved its token service; other servers are not followed.
+        const reach: ReachPolicy = {
           access: () => access,
           refusal: (_, url) =>
-            isSameServer(asked.url, url) ? undefined : 'a token service is at one server',
+            isSameServer(asked.url, url) ? undefined : 'a token service may redirect only within its server',
         };
         const { response, refusal } = await sendFollowing(client, asked, { reach });
         context.refusal = refusal;
         const body = await readBody(response.body, maxTokenResponseBytes);
-        if (response.status !== 200) throw statusFailure(context, response.status, response.headers, body);
+        if (response.status !== 200)
+          throw registryStatusFailure(context, response.status, response.headers, body);
         const token = parseToken(body, context);
         masker.add(token.value);
         return token;
       } catch (caught) {
-        throw networkFailure(context, caught);
+        throw registryNetworkFailure(context, caught);
       }
     },
   };

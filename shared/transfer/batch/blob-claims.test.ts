@@ -15,7 +15,7 @@ function place(name: string, kept: Set<string>): ContentSink {
     manifest: async () => undefined,
     head: async () => undefined,
     putManifest: async () => ({ subjectSeen: false }),
-    keepReferrers: async () => undefined,
+    ensureReferrers: async () => undefined,
   };
 }
 
@@ -26,11 +26,11 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, later])) === pending;
 }
 
-describe('copies that run at the same time', () => {
-  it('send a blob to one place once: the second waits for the first, and finds it', async () => {
+describe('concurrent copies', () => {
+  it('send a blob to one repository once: the second waits for the first, and finds it', async () => {
     const claims = createBlobClaims();
     const kept = new Set<string>();
-    const [first, second] = [claims.guard(place('a', kept)), claims.guard(place('a', kept))];
+    const [first, second] = [claims.claimFor(place('a', kept)), claims.claimFor(place('a', kept))];
     expect(await first.sink.hasBlob(blob, signal)).toBe(false);
     const asked = second.sink.hasBlob(blob, signal);
     expect(await isPending(asked)).toBe(true);
@@ -38,17 +38,17 @@ describe('copies that run at the same time', () => {
     expect(await asked).toBe(true);
   });
 
-  it('do not wait for themselves, nor for another place', async () => {
+  it('do not wait for themselves, nor for another repository', async () => {
     const claims = createBlobClaims();
-    const [first, second] = [claims.guard(place('a', new Set())), claims.guard(place('b', new Set()))];
+    const [first, second] = [claims.claimFor(place('a', new Set())), claims.claimFor(place('b', new Set()))];
     expect(await first.sink.hasBlob(blob, signal)).toBe(false);
     expect(await first.sink.hasBlob(blob, signal)).toBe(false);
     expect(await second.sink.hasBlob(blob, signal)).toBe(false);
   });
 
-  it('go on when the first has failed, and end when they are stopped', async () => {
+  it('continue after the first has failed, and end when aborted', async () => {
     const claims = createBlobClaims();
-    const [first, second, third] = [1, 2, 3].map(() => claims.guard(place('a', new Set())));
+    const [first, second, third] = [1, 2, 3].map(() => claims.claimFor(place('a', new Set())));
     await first?.sink.hasBlob(blob, signal);
     const stop = new AbortController();
     const stopped = third?.sink.hasBlob(blob, stop.signal);

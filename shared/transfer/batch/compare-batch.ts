@@ -3,35 +3,35 @@ import { type Comparison, compareEnds } from '../artifact/compare-artifact.ts';
 import type { CopyOptions } from '../artifact/copy-artifact.ts';
 import type { ContentSink } from '../content/content.ts';
 import { inSession } from '../copy/in-session.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { placeOf } from './blob-claims.ts';
 import type { Batch } from './copy-batch.ts';
 
-/** What destinations lack of the artifacts of a batch. A blob that several of them have counts once a place. */
+/** Compares the artifacts of a batch with their destinations. A blob of several artifacts counts once per repository. */
 export interface BatchComparison extends Pick<Comparison, 'bytes' | 'missing' | 'warnings'> {
   items: number;
 }
 
 const parallel = 3;
 
-/** Compares the artifacts that `expand` finds with their destinations, and writes nothing. Rejects with a TransferError. */
+/** Compares the artifacts returned by `expand` with their destinations. Writes nothing. Rejects with a TransferError. */
 export function compareBatch(
   options: CopyOptions,
-  expand: (opening: Opening) => Promise<Batch>,
+  expand: (context: TransferContext) => Promise<Batch>,
 ): Promise<BatchComparison> {
-  return inSession(options, async (opening) => {
-    const { items, last, warnings } = await expand(opening);
+  return inSession(options, async (context) => {
+    const { items, last, warnings } = await expand(context);
     const counted = new Set<string>();
     const found = await mapBounded(
       last ? [...items, last] : items,
       parallel,
-      opening.signal,
+      context.signal,
       async (item) => {
-        const { source, destination } = await item.open(opening);
-        return compareEnds(options, { source, destination: onceEach(destination, counted) }, opening);
+        const { source, destination } = await item.open(context);
+        return compareEnds(options, { source, destination: countingSink(destination, counted) }, context);
       },
     );
-    const sum = (of: (one: Comparison) => number) => found.reduce((total, each) => total + of(each), 0);
+    const sum = (of: (item: Comparison) => number) => found.reduce((total, each) => total + of(each), 0);
     return {
       items: found.length,
       bytes: sum(({ bytes }) => bytes),
@@ -45,8 +45,8 @@ export function compareBatch(
   });
 }
 
-/** A sink that lacks each blob once: the first artifact that has the blob brings it for the others. */
-function onceEach(sink: ContentSink, counted: Set<string>): ContentSink {
+/** A sink that misses each blob once: the first artifact with the blob sends it for the others. */
+function countingSink(sink: ContentSink, counted: Set<string>): ContentSink {
   return {
     ...sink,
     async hasBlob(blob, signal) {

@@ -6,26 +6,26 @@ import type { ContentSink } from '../content/content.ts';
 import { bytesOf, type CopyPlan, planCopy } from '../content/plan.ts';
 import type { Counts } from '../copy/copy-progress.ts';
 import { type CopyResult, inSession } from '../copy/in-session.ts';
-import { type FailureReason, stopped, TransferError } from '../errors/transfer-error.ts';
-import type { Opening } from '../oci/session.ts';
+import { abortError, type FailureReason, TransferError } from '../errors/transfer-error.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { createBlobClaims } from './blob-claims.ts';
 
-/** One artifact of many that are moved as one. */
+/** One artifact of a batch. */
 export interface BatchItem {
-  /** What is moved and where it lands, as the result names them. */
+  /** Names of source and target in the result. */
   source: string;
   target: string;
-  open(opening: Opening): Promise<Ends>;
+  open(context: TransferContext): Promise<Ends>;
 }
 
 export interface Batch {
   items: BatchItem[];
-  /** Moved when all others have arrived, and not at all if one of them has not. */
+  /** Copied after all other items, and only if all of them succeeded. */
   last?: BatchItem;
   warnings: string[];
 }
 
-/** How one item ended: it was copied, was there already, or failed. */
+/** The outcome of one item: copied, unchanged because the destination had it, or failed. */
 export interface ItemResult {
   source: string;
   target: string;
@@ -35,13 +35,13 @@ export interface ItemResult {
   message?: string;
 }
 
-/** The items of a batch by how they ended, and the first of them, failures before others. */
+/** Counts of the items by outcome, and the first items, failures first. */
 export interface BatchItems {
   total: number;
   copied: number;
   unchanged: number;
   failed: number;
-  /** Of a folder: files of the destination that its source no longer has, and that were deleted. */
+  /** Of a folder: deleted files of the destination that the source does not have. */
   deleted?: number;
   list: ItemResult[];
 }
@@ -53,7 +53,7 @@ export interface BatchResult
   items: BatchItems;
 }
 
-/** A batch of which at least one item failed; the others were moved. */
+/** A batch with at least one failed item; the others were copied. */
 export class BatchError extends TransferError {
   readonly items: BatchItems;
 
@@ -64,24 +64,24 @@ export class BatchError extends TransferError {
 }
 
 const parallel = 3;
-const mostListed = 20;
-const mostQuoted = 3;
-const longestMessage = 300;
-/** Bytes of manifests that are kept from the plans until the copies: items beyond them are read twice. */
-const mostPlanned = 32 * 1024 * 1024;
+const maxListed = 20;
+const maxQuoted = 3;
+const maxMessageLength = 300;
+/** Bytes of manifests that are kept between planning and copying; the manifests of further items are read twice. */
+const maxPlannedBytes = 32 * 1024 * 1024;
 
 /**
- * Moves the artifacts that `expand` finds, some at a time, in one session. One that fails stops none of the others, and a blob that several
- * of them have is sent to a place once. It is safe to repeat, and what is there already costs some small requests. Rejects with a BatchError if
- * an item failed, and with a TransferError if there are no items to be found; `options.maxBytes` is for each item.
+ * Copies the artifacts returned by `expand`, several at a time, in one session. A failed item does not stop the others, and a blob of several
+ * items is sent to a repository once. Idempotent; an unchanged item costs a few small requests. Rejects with a BatchError if an item failed,
+ * and with a TransferError if `expand` fails; `options.maxBytes` applies to each item.
  */
 export async function copyBatch(
   options: CopyOptions,
-  expand: (opening: Opening) => Promise<Batch>,
+  expand: (context: TransferContext) => Promise<Batch>,
 ): Promise<BatchResult> {
-  const { result, warnings, failure } = await inSession(options, async (opening) => {
-    const { items, last, warnings: found } = await expand(opening);
-    const run = new Run(options, opening);
+  const { result, warnings, failure } = await inSession(options, async (context) => {
+    const { items, last, warnings: found } = await expand(context);
+    const run = new BatchRun(options, context);
     const each = async (
       some: readonly BatchItem[],
       act: (item: BatchItem, index: number) => Promise<unknown>,
@@ -89,11 +89,11 @@ export async function copyBatch(
       const broken = await eachBounded([...some.entries()], parallel, async ([index, item]) => {
         await act(item, index);
       });
-      if (opening.signal.aborted) throw stopped(opening.signal);
-      // Not a failed transfer, but a mistake of this program.
+      if (context.signal.aborted) throw abortError(context.signal);
+      // Not a failed transfer, but a bug in this program.
       for (const { error } of broken) throw error;
     };
-    // All of them before the first is copied: how many bytes there are is known from the first one on.
+    // Plan everything first, so that the total number of bytes is known before the first copy.
     await each(last ? [...items, last] : items, (item, index) => run.plan(item, index));
     run.report();
     await each(items, (item, index) => run.copy(item, index));
@@ -102,52 +102,52 @@ export async function copyBatch(
     return { result, warnings: result.warnings, failure: run.failure() };
   });
   if (failure) throw failure;
-  // Bounded and masked by now.
+  // The warnings are bounded and masked now.
   return { ...result, warnings };
 }
 
-/** The bytes of one item: sent, and to be sent in all. */
-interface Tally {
+/** Progress of one item in bytes. */
+interface ItemProgress {
   done: number;
   total: number;
 }
 
-class Run {
+class BatchRun {
   readonly #options: CopyOptions;
-  readonly #opening: Opening;
+  readonly #context: TransferContext;
   readonly #claims = createBlobClaims();
   readonly #results: ItemResult[] = [];
   readonly #copies: CopyResult[] = [];
-  readonly #opened: { ends: Ends; opening: Opening; plan: CopyPlan | undefined }[] = [];
-  readonly #tallies: Tally[] = [];
+  readonly #opened: { ends: Ends; context: TransferContext; plan: CopyPlan | undefined }[] = [];
+  readonly #progress: ItemProgress[] = [];
   #planned = 0;
   #last: CopyResult | undefined;
 
-  constructor(options: CopyOptions, opening: Opening) {
+  constructor(options: CopyOptions, context: TransferContext) {
     this.#options = options;
-    this.#opening = opening;
+    this.#context = context;
   }
 
-  /** Opens one item and reads what there is to copy. */
+  /** Opens one item and reads its plan. */
   async plan(item: BatchItem, index: number): Promise<void> {
-    await this.#trying(item, index, async () => {
-      // Two items may have the same blob: each keeps it in a folder of its own.
-      const folder = path.join(this.#opening.folder, String(index));
+    await this.#recordFailure(item, index, async () => {
+      // Two items may spool the same blob, so each has its own folder.
+      const folder = path.join(this.#context.folder, String(index));
       await mkdir(folder, { recursive: true });
-      const opening = { ...this.#opening, folder };
-      const ends = await item.open(opening);
-      const plan = await planCopy(ends.source, opening.signal);
+      const context = { ...this.#context, folder };
+      const ends = await item.open(context);
+      const plan = await planCopy(ends.source, context.signal);
       this.#planned += plan.manifests.reduce((sum, { bytes }) => sum + bytes.length, 0);
-      this.#opened[index] = { ends, opening, plan: this.#planned > mostPlanned ? undefined : plan };
-      this.#tallies[index] = { done: 0, total: bytesOf(plan) };
+      this.#opened[index] = { ends, context, plan: this.#planned > maxPlannedBytes ? undefined : plan };
+      this.#progress[index] = { done: 0, total: bytesOf(plan) };
     });
   }
 
-  /** Copies one item that was planned; a failure becomes its result. */
+  /** Copies one planned item; a failure becomes its result. */
   async copy(item: BatchItem, index: number): Promise<CopyResult | undefined> {
-    return this.#trying(item, index, async () => {
+    return this.#recordFailure(item, index, async () => {
       const { source, target } = item;
-      const { copy, written } = await this.#moved(index);
+      const { copy, written } = await this.#copyPlanned(index);
       const outcome = written ? 'copied' : 'unchanged';
       this.#results[index] = { source, target, outcome, digest: copy.digest };
       this.#copies.push(copy);
@@ -155,12 +155,12 @@ class Run {
     });
   }
 
-  async #trying<T>(
+  async #recordFailure<T>(
     { source, target }: BatchItem,
     index: number,
     act: () => Promise<T>,
   ): Promise<T | undefined> {
-    const { session, signal } = this.#opening;
+    const { session, signal } = this.#context;
     if (signal.aborted || this.#results[index] !== undefined) return undefined;
     try {
       return await act();
@@ -169,20 +169,20 @@ class Run {
       if (!(explained instanceof TransferError)) throw caught;
       const { reason, message } = explained;
       this.#results[index] = { source, target, outcome: 'failed', reason, message };
-      // What is not sent any more is not waited for.
-      const { done } = this.#tallies[index] ?? { done: 0 };
-      this.#tallies[index] = { done, total: done };
+      // The remaining bytes leave the total.
+      const { done } = this.#progress[index] ?? { done: 0 };
+      this.#progress[index] = { done, total: done };
       return undefined;
     }
   }
 
-  /** Copies one item; `written`: a manifest, tag or blob of it was not there before. */
-  async #moved(index: number): Promise<{ copy: CopyResult; written: boolean }> {
+  /** Copies one item; `written` is true if a manifest, tag or blob was new at the destination. */
+  async #copyPlanned(index: number): Promise<{ copy: CopyResult; written: boolean }> {
     const opened = this.#opened[index];
     if (opened === undefined) throw new Error(`item ${index} was not planned`);
-    const { ends, opening, plan } = opened;
+    const { ends, context, plan } = opened;
     delete this.#opened[index];
-    const { sink, release } = this.#claims.guard(ends.destination);
+    const { sink, release } = this.#claims.claimFor(ends.destination);
     let written = false;
     const watched: ContentSink = {
       ...sink,
@@ -192,12 +192,12 @@ class Run {
       },
     };
     const progress = (done: number, total: number): void => {
-      this.#tallies[index] = { done, total };
+      this.#progress[index] = { done, total };
       this.report();
     };
     try {
       const watchedEnds = { source: ends.source, destination: watched };
-      const copy = await copyEnds({ ...this.#options, progress }, watchedEnds, opening, plan);
+      const copy = await copyEnds({ ...this.#options, progress }, watchedEnds, context, plan);
       const { copied, mounted } = copy.blobs;
       return { copy, written: written || copied + mounted > 0 };
     } finally {
@@ -212,14 +212,14 @@ class Run {
       return;
     }
     const { source, target } = item;
-    const message = `It was not moved, because ${missing} of the artifacts it needs were not.`;
-    const reason = this.#results.some((one) => one.reason === 'retryable') ? 'retryable' : 'permanent';
+    const message = `It was not moved, because ${missing} of the artifacts that it refers to were not moved.`;
+    const reason = this.#results.some((item) => item.reason === 'retryable') ? 'retryable' : 'permanent';
     this.#results[index] = { source, target, outcome: 'failed', reason, message };
   }
 
-  /** Reports what all items have come to. */
+  /** Reports the progress of all items together. */
   report(): void {
-    const sum = (of: keyof Tally) => this.#tallies.reduce((total, each) => total + each[of], 0);
+    const sum = (of: keyof ItemProgress) => this.#progress.reduce((total, each) => total + each[of], 0);
     this.#options.progress?.(sum('done'), sum('total'));
   }
 
@@ -229,8 +229,8 @@ class Run {
     return {
       ...(digest === undefined ? {} : { digest }),
       ...(mediaType === undefined ? {} : { mediaType }),
-      bytes: summed(this.#copies.map(({ bytes }) => bytes)),
-      blobs: summed(this.#copies.map(({ blobs }) => blobs)),
+      bytes: sumCounts(this.#copies.map(({ bytes }) => bytes)),
+      blobs: sumCounts(this.#copies.map(({ blobs }) => blobs)),
       referrers: this.#copies.reduce((sum, { referrers }) => sum + referrers, 0),
       ...(repaired.length > 0 && {
         repaired: {
@@ -248,7 +248,7 @@ class Run {
   }
 }
 
-/** How the items of a batch ended, in bounds. */
+/** Summarises the items of a batch, with a bounded list. */
 export function batchItems(results: readonly ItemResult[]): BatchItems {
   const count = (wanted: ItemResult['outcome']) => results.filter(({ outcome }) => outcome === wanted).length;
   const failedFirst = results.toSorted(
@@ -259,7 +259,7 @@ export function batchItems(results: readonly ItemResult[]): BatchItems {
     copied: count('copied'),
     unchanged: count('unchanged'),
     failed: count('failed'),
-    list: failedFirst.slice(0, mostListed).map(bounded),
+    list: failedFirst.slice(0, maxListed).map(bounded),
   };
 }
 
@@ -268,25 +268,25 @@ export function batchFailure(results: readonly ItemResult[]): BatchError | undef
   const failed = results.filter(({ outcome }) => outcome === 'failed');
   if (failed.length === 0) return undefined;
   const quoted = failed
-    .slice(0, mostQuoted)
+    .slice(0, maxQuoted)
     .map(bounded)
     .map(({ source, message }) => `${source}: ${message}`);
   const more = failed.length - quoted.length;
-  const reason = failed.some((one) => one.reason === 'retryable')
+  const reason = failed.some((item) => item.reason === 'retryable')
     ? 'retryable'
     : (failed[0]?.reason ?? 'permanent');
   const text = `${failed.length} of ${results.length} artifacts were not moved. ${quoted.join(' ')}${more > 0 ? ` And ${more} more.` : ''}`;
   return new BatchError(reason, text, batchItems(results));
 }
 
-export function summed(counts: readonly Counts[]): Counts {
+export function sumCounts(counts: readonly Counts[]): Counts {
   const sum = (name: keyof Counts) => counts.reduce((total, each) => total + each[name], 0);
   return { copied: sum('copied'), existed: sum('existed'), mounted: sum('mounted') };
 }
 
 function bounded(item: ItemResult): ItemResult {
   const { message = '' } = item;
-  return message.length <= longestMessage
+  return message.length <= maxMessageLength
     ? item
-    : { ...item, message: `${message.slice(0, longestMessage - 1)}…` };
+    : { ...item, message: `${message.slice(0, maxMessageLength - 1)}…` };
 }

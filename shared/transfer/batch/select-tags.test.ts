@@ -35,7 +35,7 @@ describe('the tags of a selection', () => {
     expect(select(selection)).toEqual(found);
   });
 
-  it('are refused for a name that is missing and for a range that is none', () => {
+  it('are refused for a missing name and for an invalid range', () => {
     expect(() => select({ names: ['1.0.0', '9.9'] })).toThrow(
       /Repository team\/app has no tag 9\.9: correct spec\.tags\.names/,
     );
@@ -57,7 +57,7 @@ describe('a pattern', () => {
     expect(matchesGlob(pattern, text)).toBe(fits);
   });
 
-  it('says what a regular expression says', () => {
+  it('matches like a regular expression', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 12 });
     const patterns = fc.string({ unit: fc.constantFrom('a', 'b', '.', '*', '?'), maxLength: 6 });
     fc.assert(
@@ -68,7 +68,7 @@ describe('a pattern', () => {
     );
   });
 
-  it('takes no more time for many stars', () => {
+  it('takes linear time for many stars', () => {
     expect(matchesGlob(`${'*a'.repeat(60)}b`, 'a'.repeat(128))).toBe(false);
   });
 });

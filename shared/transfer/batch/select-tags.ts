@@ -3,17 +3,17 @@ import { versionRange } from '../helm/version-range.ts';
 import { newestFirst, type SemVer, versionOf } from '../helm/versions.ts';
 import { matchesGlob } from '../reference/glob.ts';
 
-/** Which tags of a repository are wanted: those that fit everything that is set. */
+/** Selects tags of a repository by all conditions that are set. */
 export interface TagSelection {
-  /** These tags exactly; one that is not there is an error. */
+  /** Exact tags; a missing tag is an error. */
   names?: readonly string[];
   /** A pattern with `*` for any characters and `?` for one. */
   match?: string;
-  /** A range of versions such as `>=1.2 <2`; tags that are no versions do not fit. */
+  /** A version range such as `>=1.2 <2`; tags that are no versions do not match. */
   semver?: string;
-  /** Only so many, the highest versions first; tags that are no versions do not count. */
+  /** Limits the selection to the highest versions; tags that are no versions do not count. */
   newest?: number;
-  /** Only images whose config says that they were made so many milliseconds ago at most. */
+  /** Limits the selection to images created at most this many milliseconds ago, by their config. */
   maxAgeMs?: number;
 }
 
@@ -22,12 +22,12 @@ interface Candidate {
   version: SemVer | undefined;
 }
 
-/** Signatures, attestations and SBOMs that are stored as tags: they travel with the image they belong to. */
+/** Tags of signatures, attestations and SBOMs, which are copied with their image. */
 const attached = /^sha(?:256|512)-[0-9a-f]{64,128}(?:\.[a-z]+)?$/;
 
 /**
- * The tags of `selection` without `newest`, the highest version first, then by name. Prereleases fit where each bound of the range has one; where there
- * is no range, they fit like all others. Throws a TransferError for a range that cannot be read, and for a missing name.
+ * Returns the tags of `selection` without `newest`: highest version first, then by name. Prereleases match a range only if each of its
+ * bounds has a prerelease. Throws a TransferError for an invalid range and for a missing name.
  */
 export function matchingTags(tags: readonly string[], selection: TagSelection, repository: string): string[] {
   const { names, match, semver } = selection;
@@ -45,21 +45,21 @@ export function matchingTags(tags: readonly string[], selection: TagSelection, r
       'config',
       `spec.tags.semver "${semver.slice(0, 100)}" is not a range such as ">=1.2 <2".`,
     );
-  const fitting = tags.flatMap((tag): Candidate[] => {
+  const matching = tags.flatMap((tag): Candidate[] => {
     const version = versionOf(tag);
-    const fits =
+    const isMatch =
       !attached.test(tag) &&
       (wanted?.has(tag) ?? true) &&
       (match === undefined || matchesGlob(match, tag)) &&
       (range === undefined || (version !== undefined && range(version)));
-    return fits ? [{ tag, version }] : [];
+    return isMatch ? [{ tag, version }] : [];
   });
-  return fitting.toSorted(byVersion).map(({ tag }) => tag);
+  return matching.toSorted(byVersion).map(({ tag }) => tag);
 }
 
 /**
- * The first `count` versions of tags that are sorted so; releases only, as far as there are any. Of tags for one version, such as `1.2` and
- * `v1.2.0`, each counts.
+ * Returns the tags of the `count` highest versions from sorted tags; releases only, if there are any. Several tags of one version, such as
+ * `1.2` and `v1.2.0`, count separately.
  */
 export function newestTags(sorted: readonly string[], count: number): string[] {
   const versions = sorted.flatMap((tag) => {

@@ -1,68 +1,72 @@
 import { mapBounded } from '#shared/base/async';
 import { readBlob } from '../content/blob-content.ts';
 import { createdIn } from '../content/created.ts';
-import { NothingSelected, TransferError } from '../errors/transfer-error.ts';
+import { EmptySelectionError, TransferError } from '../errors/transfer-error.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import type { TagSelection } from './select-tags.ts';
 
-/** Most images whose age is looked at. */
+/** Maximum number of images whose age is read. */
 const maxTags = 1000;
 const maxConfigBytes = 4 * 1024 * 1024;
 const parallel = 4;
 
 /**
- * The tags of a repository that fit `selection`, the highest version first, and warnings. Rejects with a TransferError if there are none, unless
- * an age is asked for: then there may be nothing new.
+ * Returns the tags that match `selection`, highest version first, and warnings. Rejects with a TransferError if no tag matches, unless the
+ * selection has a maximum age: then there may be nothing new.
  *
- * @param isOneOfMany the repository was found by a pattern: it need not have any of the tags, nor all of `selection.names`
+ * @param isOneOfMany a pattern selected the repository, which may lack any or all of `selection.names`
  */
 export async function selectTags(
   repository: Repository,
   selection: TagSelection,
-  opening: Opening,
+  context: TransferContext,
   isOneOfMany = false,
 ): Promise<{ tags: string[]; warnings: string[] }> {
   const { repository: name } = repository.address;
-  // What reads versions is loaded for selections alone.
+  // Loaded on demand: most transfers select no versions.
   const { matchingTags, newestTags } = await import('./select-tags.ts');
-  const all = await repository.tags(opening.signal, isOneOfMany);
+  const all = await repository.tags(context.signal, isOneOfMany);
   const names = isOneOfMany ? selection.names?.filter((tag) => all.includes(tag)) : selection.names;
   const matching = matchingTags(all, { ...selection, ...(names && { names }) }, name);
-  const { tags, warnings } = await youngEnough(matching, selection, repository, opening);
+  const { tags, warnings } = await filterByAge(matching, selection, repository, context);
   const found = selection.newest === undefined ? tags : newestTags(tags, selection.newest);
   if (found.length === 0 && selection.maxAgeMs === undefined && !isOneOfMany)
-    throw new NothingSelected(
-      `None of the ${all.length} tags of ${name} in registry ${repository.address.host} fits spec.tags.`,
+    throw new EmptySelectionError(
+      `None of the ${all.length} tags of ${name} in registry ${repository.address.host} matches spec.tags.`,
     );
   return { tags: found, warnings };
 }
 
-async function youngEnough(
+async function filterByAge(
   tags: readonly string[],
   { maxAgeMs }: TagSelection,
   repository: Repository,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<{ tags: string[]; warnings: string[] }> {
   if (maxAgeMs === undefined) return { tags: [...tags], warnings: [] };
   if (tags.length > maxTags)
     throw new TransferError(
       'permanent',
-      `spec.tags.maxAge would have to look at ${tags.length} images, more than ${maxTags}: set match or semver too.`,
+      `spec.tags.maxAge would have to read ${tags.length} images, more than ${maxTags}: set match or semver as well.`,
     );
   const since = Date.now() - maxAgeMs;
-  const made = await mapBounded(tags, parallel, opening.signal, (tag, signal) =>
-    madeAt(repository, tag, { ...opening, signal }),
+  const made = await mapBounded(tags, parallel, context.signal, (tag, signal) =>
+    creationTime(repository, tag, { ...context, signal }),
   );
   const unknown = tags.filter((_, index) => made[index] === undefined);
-  const warnings = unknown.map((tag) => `Tag ${tag} is left out: its image does not say when it was made`);
+  const warnings = unknown.map((tag) => `Tag ${tag} is skipped: its image has no creation time`);
   return { tags: tags.filter((_, index) => (made[index] ?? 0) >= since), warnings };
 }
 
-/** The time in the config of an image, or of the first image of an index, in milliseconds since 1970. */
-async function madeAt(repository: Repository, tag: string, opening: Opening): Promise<number | undefined> {
-  const { session, signal } = opening;
+/** The creation time of an image, or of the first image of an index, in milliseconds since the epoch. */
+async function creationTime(
+  repository: Repository,
+  tag: string,
+  context: TransferContext,
+): Promise<number | undefined> {
+  const { session, signal } = context;
   let manifest = await repository.manifest(tag, signal);
   const [first] = manifest?.children ?? [];
   if (first) manifest = await repository.manifest(first.digest, signal);

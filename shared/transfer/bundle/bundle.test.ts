@@ -48,7 +48,7 @@ function item(image: string): ExportItem {
   return {
     asked: `${source.host}/${image}`,
     open: async ({ session }) => ({
-      source: registrySource(session.open({ name: 'src', remoteURL: source.url, image }, 'pull')),
+      source: registrySource(session.repository({ name: 'src', remoteURL: source.url, image }, 'pull')),
       name: parseImageName(image),
     }),
   };
@@ -61,8 +61,8 @@ const read = (name = file, key?: KeyObject) =>
 
 /** Below the prefix `mirror/` of the registry inside. */
 const destination: BundleDestination = {
-  sink: async (name, { session }) => registrySink(session.open(locationOf(name), 'pull,push')),
-  source: async (name, { session }) => registrySource(session.open(locationOf(name), 'pull')),
+  sink: async (name, { session }) => registrySink(session.repository(locationOf(name), 'pull,push')),
+  source: async (name, { session }) => registrySource(session.repository(locationOf(name), 'pull')),
 };
 const locationOf = (name: ReturnType<typeof parseImageName>) => ({
   name: 'dst',
@@ -95,7 +95,7 @@ async function tamper(name: string, needle: string | Buffer): Promise<void> {
 }
 
 describe('a bundle', () => {
-  it('carries images with platforms and signatures, and what is asked, resolved and inside stands in it', async () => {
+  it('carries images with platforms and signatures, and records references, digests and contents', async () => {
     const app = await seedImage(source, 'team/app', '1.0');
     const other = await seedImage(source, 'team/other', '2.0');
     const made = await bundle(['team/app:1.0', `team/other@${other.digest}`]);
@@ -128,11 +128,11 @@ describe('a bundle', () => {
     expect((await readdir(folder)).sort()).toEqual(['out.arc-bundle.json', 'out.tar', 'work']);
   });
 
-  it('has the same bytes when it is made again, and replaces nothing', async () => {
+  it('is reproducible, and replaces nothing', async () => {
     await seedImage(source, 'team/app', '1.0');
     await bundle(['team/app:1.0']);
     const first = await readFile(file);
-    await expect(bundle(['team/app:1.0'])).rejects.toThrow('out.tar exists: remove it');
+    await expect(bundle(['team/app:1.0'])).rejects.toThrow('out.tar already exists: remove it');
     for (const each of [file, file.replace('.tar', '.arc-bundle.json')]) await rm(each);
     await bundle(['team/app:1.0']);
     expect((await readFile(file)).equals(first)).toBe(true);
@@ -146,22 +146,22 @@ describe('a bundle', () => {
   it.each([
     ['Ed25519', ed25519],
     ['ECDSA', ecdsa],
-  ])('is signed with %s, and read with the right key only', async (_, { privateKey, publicKey }) => {
+  ])('is signed with %s, and read only with the right key', async (_, { privateKey, publicKey }) => {
     await seedImage(source, 'team/app', '1.0', { signature: false });
     await bundle(['team/app:1.0'], { signKey: privateKey });
     expect(await read(file, publicKey)).toMatchObject({ signature: 'verified' });
     expect(await read(file)).toMatchObject({ signature: 'unchecked' });
     const wrong = createPublicKey(generateKeyPairSync('ed25519').privateKey);
-    await expect(read(file, wrong)).rejects.toThrow('its signature was not made with this key');
+    await expect(read(file, wrong)).rejects.toThrow('was not made with this key');
     await tamper(file, '2026-01-01');
-    await expect(read(file, publicKey)).rejects.toThrow('its signature was not made with this key');
+    await expect(read(file, publicKey)).rejects.toThrow('was not made with this key');
   });
 
-  it('without a signature is refused where a key is given', async () => {
+  it('without a signature is refused if a key is given', async () => {
     await seedImage(source, 'team/app', '1.0', { signature: false });
     await bundle(['team/app:1.0']);
     expect(await read(file)).toMatchObject({ signature: 'none' });
-    await expect(read(file, ed25519.publicKey)).rejects.toThrow('it is not signed, and a key was given');
+    await expect(read(file, ed25519.publicKey)).rejects.toThrow('it is not signed, but a key was given');
   });
 
   it('with a changed byte anywhere is refused before anything is sent', async () => {
@@ -187,7 +187,7 @@ describe('a bundle', () => {
     expect(inside.count('GET') + inside.count('HEAD') + writes()).toBe(0);
   });
 
-  it('goes on after an import that was cut short', async () => {
+  it('resumes an interrupted import', async () => {
     await seedImage(source, 'team/app', '1.0');
     await bundle(['team/app:1.0']);
     const stop = new AbortController();
@@ -202,13 +202,13 @@ describe('a bundle', () => {
     expect(items[0]?.blobs?.existed).toBeGreaterThan(0);
   });
 
-  it('imports what it can, and says of each artifact how it ended', async () => {
+  it('imports what it can, and reports the outcome of each artifact', async () => {
     for (const name of ['a', 'b']) await seedImage(source, name, '1', { signature: false });
     await bundle(['a:1', 'b:1']);
     const broken: BundleDestination = {
       ...destination,
-      async sink(name, opening) {
-        const sink = await destination.sink(name, opening);
+      async sink(name, context) {
+        const sink = await destination.sink(name, context);
         const putManifest: typeof sink.putManifest = () => Promise.reject(new Error('disk on fire'));
         return name.repository === 'a' ? { ...sink, putManifest } : sink;
       },
@@ -223,7 +223,7 @@ describe('a bundle', () => {
 });
 
 describe('an interrupted export', () => {
-  it('goes on with what it has, and keeps nothing of other names', async () => {
+  it('resumes with its collected blobs, and drops other names', async () => {
     await seedImage(source, 'team/app', '1.0');
     await expect(bundle(['team/app:1.0', 'team/missing:1'])).rejects.toThrow('does not exist');
     const before = source.requests.length;
@@ -234,10 +234,10 @@ describe('an interrupted export', () => {
   });
 });
 
-describe('an export or import that is stopped', () => {
+describe('an export or import that is aborted', () => {
   const stopped = { reason: 'retryable', message: expect.stringContaining('it can safely run again') };
 
-  it('says so, and leaves no file under the name of the bundle', async () => {
+  it('reports it, and leaves no file under the name of the bundle', async () => {
     await seedImage(source, 'team/app', '1.0');
     const stop = new AbortController();
     let copied = false;
@@ -263,7 +263,7 @@ describe('a bundle in parts', () => {
     return files.length;
   }
 
-  it('is the one file, cut', async () => {
+  it('is the single file, split', async () => {
     const count = await inParts();
     for (const name of [part(1), part(2), file, `${file}.*`])
       expect((await read(name)).record.items).toHaveLength(2);
@@ -274,7 +274,7 @@ describe('a bundle in parts', () => {
     expect(inside.contents.get('mirror/team/app')?.tags.has('1.0')).toBe(true);
   });
 
-  it('says which part is missing, cut or changed', async () => {
+  it('names the part that is missing, truncated or changed', async () => {
     const count = await inParts();
     const last = await readFile(part(count));
     await rm(part(count));
@@ -283,9 +283,7 @@ describe('a bundle in parts', () => {
     await expect(read(part(1))).rejects.toThrow(`${part(count)} is shorter than it was written`);
     await writeFile(part(count), last);
     await truncate(part(2), 100);
-    await expect(read(part(1))).rejects.toThrow(
-      `part ${part(2)} has 100 bytes, and the first one ${partSize}`,
-    );
+    await expect(read(part(1))).rejects.toThrow(`part ${part(2)} has 100 bytes, the first one ${partSize}`);
     await rm(part(2));
     await expect(read(part(1))).rejects.toThrow(`part ${part(2)} is missing`);
     await rename(part(1), `${file}.moved`);
@@ -294,7 +292,7 @@ describe('a bundle in parts', () => {
   });
 });
 
-describe('a bundle since another one', () => {
+describe('an incremental bundle', () => {
   const second = () => path.join(folder, 'second.tar');
 
   async function twice(next: string): Promise<BundleRecord> {
@@ -306,7 +304,7 @@ describe('a bundle since another one', () => {
     return record;
   }
 
-  it('leaves out what that one brought, and does not fetch it', async () => {
+  it('omits the blobs of the earlier bundle, and does not fetch them', async () => {
     const { digest } = await seedImage(source, 'team/app', '1.0');
     const { requires, blobs } = await twice('team/app:1.0');
     const fetched = source.requests.map(({ path: each }) => each).filter((each) => each.includes('/blobs/'));
@@ -314,9 +312,7 @@ describe('a bundle since another one', () => {
     const old = new Set(requires?.blobs.map((blob) => blob.digest));
     expect(blobs.filter((blob) => old.has(blob.digest))).toEqual([]);
     const [layer] = requires?.blobs ?? [];
-    await expect(bring(second())).rejects.toThrow(
-      /lacks \d+ of its blobs: sha256:.*Import that bundle first/,
-    );
+    await expect(bring(second())).rejects.toThrow(/lacks \d+ of them: sha256:.*Import that bundle first/);
     expect(layer?.at).toEqual(['team/app:1.0']);
     expect(writes()).toBe(0);
     await bring(file);
@@ -324,7 +320,7 @@ describe('a bundle since another one', () => {
     expect(inside.contents.get('mirror/team/app')?.tags.get('1.0')).toBe(digest);
   });
 
-  it('finds a blob that came under another name', async () => {
+  it('finds a blob that was imported under another name', async () => {
     await seedImage(source, 'team/app', '1.0');
     const before = source.contents.get('team/app');
     if (before) source.contents.set('team/copy', before);
@@ -336,7 +332,7 @@ describe('a bundle since another one', () => {
   });
 
   it.each(['team/app:1.0', 'team/copy:1.0'])(
-    'is judged by a policy that reads what that one brought: %s',
+    'is evaluated by a policy that reads blobs of the earlier bundle: %s',
     async (next) => {
       await seedImage(source, 'team/app', '1.0');
       const before = source.contents.get('team/app');
@@ -352,7 +348,7 @@ describe('a bundle since another one', () => {
     },
   );
 
-  it('may follow on one that followed another', async () => {
+  it('may build on another incremental bundle', async () => {
     await seedImage(source, 'team/app', '1.0');
     const first = await twice('team/app:1.0');
     const since = await readFile(path.join(folder, 'second.arc-bundle.json'));
@@ -360,7 +356,7 @@ describe('a bundle since another one', () => {
     expect(record.requires?.blobs.length).toBe(first.requires?.blobs.length);
   });
 
-  it('is not made since a file that is no record', async () => {
+  it('cannot build on a file that is no record', async () => {
     await expect(bundle(['team/app:1.0'], { since: Buffer.from('{}') })).rejects.toThrow(
       'The record of the earlier bundle is not a record of a bundle that this version reads: kind',
     );

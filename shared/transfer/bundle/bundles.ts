@@ -1,4 +1,4 @@
-/** All that programs need of bundles, behind `loadBundles`. */
+/** Everything that programs need for bundles; loaded on demand by `loadBundles`. */
 
 export {
   isSigned,
@@ -11,6 +11,6 @@ export { importBundle } from './import-bundle.ts';
 export { partSizeOf } from './part-size.ts';
 export { findParts, IncompleteBundle, partName, partsOfFile } from './parts.ts';
 export { readBundle } from './read-bundle.ts';
-export { importsIn, joinedReceipt, parseReceipt, receiptOf, saveReceipt, tellsOf } from './receipt.ts';
+export { importsIn, includesImport, mergedReceipt, parseReceipt, receiptOf, saveReceipt } from './receipt.ts';
 export { bundleDigest, maxRecordBytes, parseRecord } from './record.ts';
 export { bundleSize } from './tar-size.ts';

@@ -13,11 +13,11 @@ import { type LayoutFiles, layoutFiles, markerText } from '../layout/layout-file
 import { indexOf, nameOf, readIndex } from '../layout/layout-index.ts';
 import { layoutSink } from '../layout/layout-sink.ts';
 import { type KnownReferrers, layoutSource } from '../layout/layout-source.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
 import { formatReference, type ImageName } from '../reference/reference.ts';
 import { partName } from './parts.ts';
-import { fileName } from './read-bundle.ts';
+import { blobPath } from './read-bundle.ts';
 import {
   type BundleItem,
   type BundleRecord,
@@ -29,42 +29,42 @@ import {
   recordName,
   signatureName,
 } from './record.ts';
-import { fileOf, type TarFile, writeTar } from './write-tar.ts';
+import { memoryFile, type TarFile, writeTar } from './write-tar.ts';
 
 /** One artifact to export. */
 export interface ExportItem {
-  /** What was asked for, for the record. */
+  /** The reference as requested, for the record. */
   asked: string;
   platforms?: readonly string[];
-  open(opening: Opening): Promise<{ source: ContentSource; name: ImageName }>;
+  open(context: TransferContext): Promise<{ source: ContentSource; name: ImageName }>;
 }
 
 export interface ExportOptions extends CopyOptions {
   /** FILE.tar; with `partSize` (bytes) FILE.tar.001 and so on. */
   file: string;
   partSize?: number;
-  /** The bytes of the record of an earlier bundle: what it brought is left out. */
+  /** The bytes of an earlier bundle's record: an incremental export omits the blobs that it brought. */
   since?: Buffer;
   signKey?: KeyObject;
-  /** The JSON of `policy`, for the record. */
+  /** The policy as JSON, for the record. */
   policyText?: string;
-  /** When it is made. */
+  /** The time of creation for the record. */
   now: Date;
 }
 
 export interface ExportResult {
-  /** The digest of the record, by which receipts and later bundles name this one. */
+  /** The digest of the record, by which receipts and later bundles identify this bundle. */
   digest: string;
   record: BundleRecord;
-  /** The names of the tar or its parts, and of the record beside them. */
+  /** The tar, or its parts. */
   files: string[];
   recordFile: string;
-  /** Bytes of the blobs in it. */
+  /** Total bytes of the blobs in the bundle. */
   bytes: number;
   warnings: string[];
 }
 
-/** What was collected of one artifact. */
+/** An artifact collected for the bundle. */
 interface Collected {
   item: BundleItem;
   manifests: Descriptor[];
@@ -72,8 +72,8 @@ interface Collected {
 }
 
 /**
- * Writes artifacts, with all that refers to them, into one bundle: an OCI layout as tar with its record. They are collected in the folder FILE.tar.unfinished, which
- * is removed at the end: an export that was interrupted goes on there. Rejects with a TransferError.
+ * Writes artifacts with their referrers into one bundle: a tar of an OCI layout and its record. The artifacts are collected in the folder
+ * FILE.tar.unfinished, from which an interrupted export resumes, and which is removed at the end. Rejects with a TransferError.
  */
 export async function exportBundle(
   items: readonly ExportItem[],
@@ -83,7 +83,7 @@ export async function exportBundle(
   const recordFile = recordFileOf(file);
   for (const each of [file, partName(file, 1), recordFile])
     if (existsSync(each))
-      throw new TransferError('config', `${each} exists: remove it, or name another file.`);
+      throw new TransferError('config', `${each} already exists: remove it, or choose another file.`);
   const earlier = since && parseRecord(since, 'The record of the earlier bundle');
   const brought = earlier === undefined ? new Map<string, RequiredBlob>() : broughtBy(earlier);
   const folder = `${file}.unfinished`;
@@ -95,13 +95,13 @@ export async function exportBundle(
     collected.push(await collect(each, { folder, names, brought, known, options, warnings }));
   }
   const files = layoutFiles(folder);
-  const index = await indexFor(files, collected);
-  const { inside, left } = shared(collected, brought);
+  const index = await bundleIndex(files, collected);
+  const { inside, left } = splitBlobs(collected, brought);
   const total = inside.reduce((sum, { size }) => sum + size, 0);
   if (total > (options.maxBytes ?? Number.POSITIVE_INFINITY))
     throw new TransferError(
       'permanent',
-      `The bundle would have ${total} bytes, more than the limit of ${options.maxBytes} (ARC_MAX_BYTES): make several of it.`,
+      `The bundle would have ${total} bytes, more than the limit of ${options.maxBytes} (ARC_MAX_BYTES): export several bundles.`,
     );
   const record: BundleRecord = {
     kind: 'arc-bundle',
@@ -119,18 +119,18 @@ export async function exportBundle(
       }),
   };
   const bytes = recordBytes(record);
-  // What an import could not read is found here, and not behind the air gap.
+  // Anything that an import would reject must be found here, not behind the air gap.
   parseRecord(bytes, 'The record of this bundle');
   const signature = signKey === undefined ? undefined : signBytes(bytes, signKey);
   let packed = 0;
   options.progress?.(0, total);
   const written = await writeTar(
     [
-      fileOf(recordName, bytes),
-      ...(signature ? [fileOf(signatureName, signature)] : []),
-      fileOf('oci-layout', Buffer.from(markerText)),
-      fileOf('index.json', index),
-      ...inside.map((blob) => blobFile(files, blob)),
+      memoryFile(recordName, bytes),
+      ...(signature ? [memoryFile(signatureName, signature)] : []),
+      memoryFile('oci-layout', Buffer.from(markerText)),
+      memoryFile('index.json', index),
+      ...inside.map((blob) => tarFileOf(files, blob)),
     ],
     {
       file,
@@ -142,25 +142,25 @@ export async function exportBundle(
       },
     },
   );
-  if (signature) await writeWhole(`${recordFile}.sig`, signature);
-  // The last file: where it lies, the bundle is complete.
-  await writeWhole(recordFile, bytes);
+  if (signature) await writeAtomically(`${recordFile}.sig`, signature);
+  // Written last: its existence marks the bundle as complete.
+  await writeAtomically(recordFile, bytes);
   await rm(folder, { recursive: true, force: true });
   return { digest: bundleDigest(bytes), record, files: written, recordFile, bytes: total, warnings };
 }
 
-/** Where the record of a bundle lies, beside its FILE.tar. */
+/** The file of a bundle's record, beside its FILE.tar. */
 export function recordFileOf(file: string): string {
   return bundleRecord(file.replace(/\.tar$/, ''));
 }
 
-/** Writes a small file under its name only when all of it is there. `partial` is its name until then. */
-export async function writeWhole(
+/** Writes a small file atomically, by way of the file `partial`. */
+export async function writeAtomically(
   file: string,
   bytes: Uint8Array,
   partial = `${file}.partial`,
 ): Promise<void> {
-  // Made anew: a link that lies there could lead anywhere.
+  // Unlinked first: an existing symbolic link could point anywhere.
   await rm(partial, { force: true });
   await writeFile(partial, bytes, { flag: 'wx', flush: true });
   await rename(partial, file);
@@ -168,7 +168,7 @@ export async function writeWhole(
 
 interface Collecting {
   folder: string;
-  /** The names that are taken. */
+  /** The names in use. */
   names: readonly string[];
   brought: ReadonlyMap<string, RequiredBlob>;
   known: KnownReferrers;
@@ -180,14 +180,14 @@ async function collect(asked: ExportItem, collecting: Collecting): Promise<Colle
   const { folder, names, brought, known, options, warnings } = collecting;
   let from = '';
   let name: ImageName = { repository: '' };
-  const copied = await copyArtifact(options, async (opening) => {
-    const opened = await asked.open(opening);
+  const copied = await copyArtifact(options, async (context) => {
+    const opened = await asked.open(context);
     from = opened.source.place;
-    name = nameFor(asked.asked, opened.name);
+    name = importName(asked.asked, opened.name);
     if (names.includes(recordedName(asked.asked, opened.name)))
       throw new TransferError(
         'config',
-        `${asked.asked} has the same name as another artifact of this bundle: write two bundles.`,
+        `${asked.asked} has the same name as another artifact of this bundle: export it in a bundle of its own.`,
       );
     const { tag, digest } = entryOf(name);
     const sink = layoutSink({
@@ -195,7 +195,7 @@ async function collect(asked: ExportItem, collecting: Collecting): Promise<Colle
       ...(tag !== undefined && { tag }),
       ...(digest !== undefined && { digest }),
     });
-    return { source: opened.source, destination: leavingOut(sink, brought) };
+    return { source: opened.source, destination: withoutBrought(sink, brought) };
   });
   warnings.push(...copied.warnings);
   const { digest } = copied;
@@ -214,32 +214,32 @@ async function collect(asked: ExportItem, collecting: Collecting): Promise<Colle
   return { item, manifests, blobs: plan.blobs };
 }
 
-/** What the other side has is not fetched. */
-function leavingOut(sink: ContentSink, brought: ReadonlyMap<string, unknown>): ContentSink {
+/** A sink that treats the blobs of the earlier bundle as present, so that they are not fetched. */
+function withoutBrought(sink: ContentSink, brought: ReadonlyMap<string, unknown>): ContentSink {
   return { ...sink, hasBlob: async (blob, signal) => brought.has(blob.digest) || sink.hasBlob(blob, signal) };
 }
 
-/** An artifact keeps its name on the other side, so it must have one; without tag and digest it is `latest`, as in a registry. */
-function nameFor(asked: string, name: ImageName): ImageName {
+/** The name of an artifact at the destination, which requires a repository; the default tag is `latest`, as in a registry. */
+function importName(asked: string, name: ImageName): ImageName {
   if (name.repository === '')
     throw new TransferError(
       'config',
-      `${asked} is called by a tag alone, and the other side needs a repository: copy it to a name such as team/app:1.0 first.`,
+      `${asked} has only a tag, but an import needs a repository: copy it to a name such as team/app:1.0 first.`,
     );
   return name.tag === undefined && name.digest === undefined ? { ...name, tag: 'latest' } : name;
 }
 
-/** What an artifact that was asked for is called in the record. Throws a config TransferError for one without a repository. */
+/** The name of a requested artifact in the record. Throws a config TransferError for a name without a repository. */
 export function recordedName(asked: string, name: ImageName): string {
-  return formatReference(withoutSpare(nameFor(asked, name)));
+  return formatReference(withoutRedundantDigest(importName(asked, name)));
 }
 
-/** The name without its digest where there is a tag: the record has the digest. */
-function withoutSpare({ digest, ...name }: ImageName): ImageName {
+/** The name without its digest if it has a tag: the record holds the digest. */
+function withoutRedundantDigest({ digest, ...name }: ImageName): ImageName {
   return name.tag === undefined && digest !== undefined ? { ...name, digest } : name;
 }
 
-/** Its entry in index.json: under the whole name, or by digest. */
+/** Its entry in index.json: by full name, or by digest. */
 function entryOf(name: ImageName): { tag?: string; digest?: string } {
   const { digest } = name;
   const { digest: _, ...named } = name;
@@ -249,8 +249,8 @@ function entryOf(name: ImageName): { tag?: string; digest?: string } {
   };
 }
 
-/** index.json of what this bundle holds, in an order of its own: the folder may hold more of an earlier attempt. */
-async function indexFor(files: LayoutFiles, collected: readonly Collected[]): Promise<Buffer> {
+/** The sorted index.json of this bundle. The folder may hold more, from an earlier attempt. */
+async function bundleIndex(files: LayoutFiles, collected: readonly Collected[]): Promise<Buffer> {
   const held = new Set(collected.flatMap(({ manifests }) => manifests.map(({ digest }) => digest)));
   const names = new Set(collected.map(({ item }) => item.name));
   const entries = (await readIndex(files)).filter((entry) => {
@@ -262,8 +262,8 @@ async function indexFor(files: LayoutFiles, collected: readonly Collected[]): Pr
   return indexOf(entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)));
 }
 
-/** The blobs of all artifacts once, by digest: those in the bundle, which manifests always are, and those that the other side has. */
-function shared(
+/** All distinct blobs, sorted by digest: `inside` the bundle, which includes every manifest, and `left` out because the earlier bundle has them. */
+function splitBlobs(
   collected: readonly Collected[],
   brought: ReadonlyMap<string, RequiredBlob>,
 ): { inside: { digest: string; size: number }[]; left: RequiredBlob[] } {
@@ -285,15 +285,15 @@ function shared(
   return { inside: inOrder(inside.values()), left: inOrder(left.values()) };
 }
 
-function blobFile(files: LayoutFiles, { digest, size }: { digest: string; size: number }): TarFile {
+function tarFileOf(files: LayoutFiles, { digest, size }: { digest: string; size: number }): TarFile {
   return {
-    name: fileName(digest),
+    name: blobPath(digest),
     size,
     digest,
     async open() {
       const opened = await files.open(digest, 0);
       if (opened) return opened.stream;
-      const lost = `${path.basename(files.blob(digest))} disappeared from ${files.place}: export again`;
+      const lost = `${path.basename(files.blob(digest))} was removed from ${files.place}: export again`;
       throw new TransferError('retryable', `${lost}.`, { again: false });
     },
   };

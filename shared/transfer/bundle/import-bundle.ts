@@ -7,28 +7,28 @@ import { copyBlob } from '../copy/copy-blob.ts';
 import type { Counts } from '../copy/copy-progress.ts';
 import { inSession } from '../copy/in-session.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
-import { type KnownReferrers, sourceIn } from '../layout/layout-source.ts';
-import type { Opening } from '../oci/session.ts';
+import { type KnownReferrers, layoutReaderSource } from '../layout/layout-source.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { type ImageName, parseImageName } from '../reference/reference.ts';
 import type { Bundle } from './read-bundle.ts';
 import type { BundleItem, RequiredBlob } from './record.ts';
 
-/** Where a bundle is imported to: each artifact under its own name. */
+/** The destination of an import, with a repository for each artifact. */
 export interface BundleDestination {
-  sink(name: ImageName, opening: Opening): Promise<ContentSink>;
-  /** Reads what an earlier bundle brought there. */
-  source(name: ImageName, opening: Opening): Promise<BlobSource>;
+  sink(name: ImageName, context: TransferContext): Promise<ContentSink>;
+  /** Opens a repository that an earlier bundle was imported to, for reading. */
+  source(name: ImageName, context: TransferContext): Promise<BlobSource>;
 }
 
-/** How the import of one artifact ended. */
+/** The outcome of importing one artifact. */
 export interface ImportedItem {
   name: string;
   digest: string;
-  /** `stopped`: not begun, because the import was interrupted. */
+  /** `stopped`: not started, because the import was interrupted. */
   outcome: 'imported' | 'failed' | 'stopped';
   reason?: FailureReason;
   message?: string;
-  /** A manifest or the tag of it was not there before. */
+  /** True if a manifest, a blob or the tag was new. */
   written?: boolean;
   blobs?: Counts;
   bytes?: Counts;
@@ -42,18 +42,18 @@ export interface Imported {
   failure: unknown;
 }
 
-/** A blob that lies in another repository of the destination. */
-interface Elsewhere {
+/** A blob in another repository of the destination. */
+interface OmittedBlob {
   blob: Descriptor;
   at: ImageName;
 }
 
 const parallel = 8;
-const shownMissing = 10;
+const maxShownMissing = 10;
 
 /**
- * Sends each artifact of a verified bundle to the destination, blobs that it lacks first and the tag last; it is safe to repeat. Rejects with a TransferError,
- * before anything is sent, if the destination lacks what an earlier bundle should have brought. An artifact that fails does not hold up the others.
+ * Imports each artifact of a verified bundle into the destination: missing blobs first, the tag last. Idempotent. Rejects with a
+ * TransferError, before anything is sent, if the destination lacks content of an earlier bundle. A failed artifact does not stop the others.
  */
 export async function importBundle(
   bundle: Bundle,
@@ -61,8 +61,8 @@ export async function importBundle(
   options: CopyOptions,
 ): Promise<Imported> {
   const known: KnownReferrers = new Map();
-  const { elsewhere } = await inSession(options, async (opening) => ({
-    elsewhere: await lookAround(bundle, known, destination, opening),
+  const { elsewhere } = await inSession(options, async (context) => ({
+    elsewhere: await locateOmittedBlobs(bundle, known, destination, context),
     warnings: [],
   }));
   const warnings: string[] = [];
@@ -76,9 +76,9 @@ export async function importBundle(
     }
     try {
       let written = false;
-      const copied = await copyArtifact(options, async (opening) => {
-        const sink = await destination.sink(landingOf(item), opening);
-        await gather(elsewhere.get(item) ?? [], sink, destination, opening);
+      const copied = await copyArtifact(options, async (context) => {
+        const sink = await destination.sink(landingOf(item), context);
+        await fetchOmittedBlobs(elsewhere.get(item) ?? [], sink, destination, context);
         const watched: ContentSink = {
           ...sink,
           putManifest(...manifest) {
@@ -86,8 +86,8 @@ export async function importBundle(
             return sink.putManifest(...manifest);
           },
         };
-        const source = withEarlier(bundle, sourceIn(bundle.reader, { digest }, known), () =>
-          destination.source(landingOf(item), opening),
+        const source = withOmittedBlobs(bundle, layoutReaderSource(bundle.reader, { digest }, known), () =>
+          destination.source(landingOf(item), context),
         );
         return { source, destination: watched };
       });
@@ -105,41 +105,38 @@ export async function importBundle(
   return { items, warnings, failure };
 }
 
-/** The name at the destination, which accepts this digest only. */
+/** The name at the destination, pinned to the recorded digest. */
 function landingOf({ name, digest }: BundleItem): ImageName {
   return { ...parseImageName(name), digest };
 }
 
-/** Reads all artifacts, and looks for what the bundle leaves out: in the repository where it is needed, else where an earlier bundle put it. */
-async function lookAround(
+/** Reads all artifacts and locates the blobs that the bundle omits: in the target repository, or where an earlier import put them. */
+async function locateOmittedBlobs(
   bundle: Bundle,
   known: KnownReferrers,
   destination: BundleDestination,
-  opening: Opening,
-): Promise<Map<BundleItem, Elsewhere[]>> {
+  context: TransferContext,
+): Promise<Map<BundleItem, OmittedBlob[]>> {
   const { record, reader, place } = bundle;
   const left = new Map(record.requires?.blobs.map((blob) => [blob.digest, blob] as const));
-  const elsewhere = new Map<BundleItem, Elsewhere[]>();
+  const elsewhere = new Map<BundleItem, OmittedBlob[]>();
   const missing = new Set<string>();
   for (const item of record.items) {
-    const plan = await planCopy(sourceIn(reader, { digest: item.digest }, known), opening.signal);
+    const plan = await planCopy(layoutReaderSource(reader, { digest: item.digest }, known), context.signal);
     const { mediaType, bytes } = plan.root;
     if (mediaType !== item.mediaType || bytes.length !== item.size)
-      throw unusable(
-        place,
-        `${item.name} is not what its record says: its media type or size is another one`,
-      );
-    const sink = await destination.sink(landingOf(item), opening);
-    const found = await mapBounded(plan.blobs, parallel, opening.signal, async (blob, signal) => {
+      throw unusable(place, `${item.name} does not match its record: its media type or size differs`);
+    const sink = await destination.sink(landingOf(item), context);
+    const found = await mapBounded(plan.blobs, parallel, context.signal, async (blob, signal) => {
       if ((await reader.size(blob.digest)) !== undefined) return undefined;
       const required = left.get(blob.digest);
       if (required === undefined)
         throw unusable(
           place,
-          `it has no blob ${blob.digest} of ${item.name}, and names no bundle that brought it`,
+          `it lacks blob ${blob.digest} of ${item.name}, and refers to no earlier bundle with that blob`,
         );
       if (await sink.hasBlob(blob, signal)) return undefined;
-      const at = await placeOf(required, destination, opening);
+      const at = await findRepository(required, destination, context);
       if (at === undefined) missing.add(blob.digest);
       return at && { blob, at };
     });
@@ -149,17 +146,17 @@ async function lookAround(
     );
   }
   if (missing.size === 0 || record.requires === undefined) return elsewhere;
-  const shown = [...missing].slice(0, shownMissing).join(', ');
-  const more = missing.size > shownMissing ? `, and ${missing.size - shownMissing} more` : '';
+  const shown = [...missing].slice(0, maxShownMissing).join(', ');
+  const more = missing.size > maxShownMissing ? `, and ${missing.size - maxShownMissing} more` : '';
   const { bundle: earlier, created } = record.requires;
   throw unusable(
     place,
-    `it was made after bundle ${earlier} of ${created} and leaves out what that one brought. The destination lacks ${missing.size} of its blobs: ${shown}${more}. Import that bundle first, to the same place, or export without --since`,
+    `it omits the blobs of bundle ${earlier} of ${created}, and the destination lacks ${missing.size} of them: ${shown}${more}. Import that bundle first, to the same destination, or export without --since`,
   );
 }
 
-/** The artifact, with blobs that an earlier bundle brought read at the destination, where they are by now: a policy reads some of them. */
-function withEarlier(
+/** Adds the blobs of the earlier bundle, which are read from the destination: a policy reads some of them. */
+function withOmittedBlobs(
   { reader, record }: Bundle,
   source: ContentSource,
   openEarlier: () => Promise<BlobSource>,
@@ -167,37 +164,37 @@ function withEarlier(
   if (record.requires === undefined) return source;
   return {
     ...source,
-    async openBlob(digest, offset, signal, lent) {
+    async openBlob(digest, offset, signal, reusesBuffers) {
       const isHere = (await reader.size(digest)) !== undefined;
-      return (isHere ? source : await openEarlier()).openBlob(digest, offset, signal, lent);
+      return (isHere ? source : await openEarlier()).openBlob(digest, offset, signal, reusesBuffers);
     },
   };
 }
 
-/** The first of the places of an earlier bundle that has the blob. */
-async function placeOf(
+/** The first repository of an earlier import that has the blob. */
+async function findRepository(
   { at, ...blob }: RequiredBlob,
   destination: BundleDestination,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<ImageName | undefined> {
   for (const text of at) {
     const name = parseImageName(text);
-    const sink = await destination.sink(name, opening);
-    if (await sink.hasBlob(blob, opening.signal)) return name;
+    const sink = await destination.sink(name, context);
+    if (await sink.hasBlob(blob, context.signal)) return name;
   }
   return undefined;
 }
 
-/** Mounts, or copies, what other repositories of the destination have. */
-async function gather(
-  blobs: readonly Elsewhere[],
+/** Mounts or copies blobs from other repositories of the destination. */
+async function fetchOmittedBlobs(
+  blobs: readonly OmittedBlob[],
   sink: ContentSink,
   destination: BundleDestination,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<void> {
-  const { session, folder, signal } = opening;
+  const { session, folder, signal } = context;
   for (const { blob, at } of blobs) {
-    const source = await destination.source(at, opening);
+    const source = await destination.source(at, context);
     const copier = { source, destination: sink, folder, retry: session.retry, onSent: () => undefined };
     await copyBlob(copier, blob, signal);
   }

@@ -1,6 +1,6 @@
 export type Bundles = typeof import('./bundles.ts');
 
-/** What bundles are written and read with. It is loaded for them alone: most workers move none. */
+/** Loads the code for bundles on demand, because most workers do not need it. */
 export function loadBundles(): Promise<Bundles> {
   return import('./bundles.ts');
 }

@@ -6,22 +6,22 @@ const units = new Map([
   ...['K', 'M', 'G', 'T'].flatMap((letter, at): [string, number][] => [
     [`${letter}B`, 1000 ** (at + 1)],
     [`${letter}iB`, 1024 ** (at + 1)],
-    // As Kubernetes has it.
+    // Kubernetes quantities.
     [letter, 1000 ** (at + 1)],
     [`${letter}i`, 1024 ** (at + 1)],
   ]),
 ]);
 
-/** Smaller ones make more files than a folder is good for. */
-const least = 64 * 1024;
+/** Smaller parts would result in too many files. */
+const minPartBytes = 64 * 1024;
 
-/** Reads the size of a part, such as `4GiB`, `700MB` or `2Gi`, as bytes; `field` is where it stands. Throws a config TransferError. */
+/** Parses the size of a part, such as `4GiB`, `700MB` or `2Gi`, in bytes; `field` names it in messages. Throws a config TransferError. */
 export function partSizeOf(text: string, field: string): number {
   const [, digits, unit = ''] = /^(\d{1,15}(?:\.\d{1,3})?) ?([A-Za-z]{0,3})$/.exec(text) ?? [];
   const factor = units.get(unit);
   const bytes =
     digits === undefined || factor === undefined ? Number.NaN : Math.floor(Number(digits) * factor);
-  if (Number.isSafeInteger(bytes) && bytes >= least) return bytes;
+  if (Number.isSafeInteger(bytes) && bytes >= minPartBytes) return bytes;
   throw new TransferError(
     'config',
     `${field} "${text.slice(0, 50)}" is not a size of 64KiB or more, such as 4GiB or 700MB.`,

@@ -5,16 +5,16 @@ import { Readable } from 'node:stream';
 import { shortageIn } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 
-/** The files of a bundle in their order, read as one. */
+/** The files of a bundle in order, read as one. */
 export interface Parts {
   /** For messages. */
   readonly place: string;
-  /** Bytes of all. */
+  /** Total size in bytes. */
   readonly size: number;
-  /** The bytes from `start` up to `end`, which is not one of them. */
+  /** Reads the bytes from `start` to `end` (exclusive). */
   stream(start: number, end: number): Readable;
-  /** Why bytes are missing at the end. */
-  readonly cutShort: string;
+  /** Explains missing bytes at the end. */
+  readonly truncation: string;
 }
 
 interface Part {
@@ -22,7 +22,7 @@ interface Part {
   size: number;
 }
 
-/** A bundle of which files, or bytes at the end of one, are not there: they may still be on their way. */
+/** A bundle with a missing or truncated file, which may still be in transfer. */
 export class IncompleteBundle extends TransferError {
   constructor(message: string) {
     super('permanent', message);
@@ -37,8 +37,8 @@ export function partName(file: string, number: number): string {
 }
 
 /**
- * Finds the files of a bundle: FILE itself, or FILE.001, FILE.002 and so on, of which `name` is any, FILE, or `FILE.*`. Rejects with a TransferError
- * that names the part that is missing or of another size than the first one.
+ * Finds the files of a bundle: FILE itself, or FILE.001, FILE.002 and so on. `name` is FILE, `FILE.*` or any part. Rejects with a
+ * TransferError that names a missing part, or a part whose size differs from the first one.
  */
 export async function findParts(name: string): Promise<Parts> {
   const pattern = /\.\*$/.test(name);
@@ -51,39 +51,41 @@ export async function findParts(name: string): Promise<Parts> {
   const found: Part[] = [];
   for (const [at, number] of numbers.entries()) {
     if (number !== at + 1)
-      throw incomplete(`part ${partName(file, at + 1)} is missing; it has ${partName(file, number)}`);
+      throw incomplete(
+        `part ${partName(file, at + 1)} is missing, although ${partName(file, number)} exists`,
+      );
     const each = partName(file, number);
     found.push({ file: each, size: (await sizeOf(each)) ?? 0 });
   }
   const first = found[0]?.size ?? 0;
   for (const [at, { file: each, size }] of found.entries())
     if (size > first || (size < first && at < found.length - 1))
-      throw incomplete(`part ${each} has ${size} bytes, and the first one ${first}: copy it again`);
+      throw incomplete(`part ${each} has ${size} bytes, the first one ${first}: copy it again`);
   return partsOf(file, found, true);
 }
 
-/** The names of FILE and its parts that are there, the unfinished ones (`.partial`) included. */
+/** Existing files of a bundle, its parts and unfinished files (`.partial`) included. */
 export async function partsOfFile(file: string): Promise<string[]> {
   const { dir, base } = path.parse(file);
-  const names = await readdir(dir || '.').catch(unlessShort);
+  const names = await readdir(dir || '.').catch(ignoreUnlessShortage);
   const own = (name: string) =>
     name.startsWith(base) && /^(?:\.\d{3,6})?(?:\.partial)?$/.test(name.slice(base.length));
   return names.filter(own).map((name) => path.join(dir, name));
 }
 
-/** The numbers of the parts that lie in the folder of `file`, in their order. */
+/** The sorted numbers of the parts in the folder of `file`. */
 async function numbersOf(file: string, asked: string): Promise<number[]> {
   const { dir, base } = path.parse(file);
-  const names = await readdir(dir || '.').catch(unlessShort);
+  const names = await readdir(dir || '.').catch(ignoreUnlessShortage);
   const numbers = names
     .filter((each) => each.startsWith(`${base}.`) && ending.test(each) && each.replace(ending, '') === base)
     .map((each) => Number(ending.exec(each)?.[1]));
   if (numbers.length > 0) return numbers.sort((a, b) => a - b);
-  throw new TransferError('config', `There is no bundle ${asked}, nor a part ${partName(file, 1)} of one.`);
+  throw new TransferError('config', `There is no bundle ${asked}, and no part ${partName(file, 1)}.`);
 }
 
-/** A folder that cannot be read has no parts; one that this process has no descriptor for may have. */
-function unlessShort(caught: unknown): string[] {
+/** An unreadable folder has no parts, unless this process is out of file descriptors. */
+function ignoreUnlessShortage(caught: unknown): string[] {
   if (shortageIn(caught) !== undefined) throw caught;
   return [];
 }
@@ -97,7 +99,7 @@ async function sizeOf(file: string): Promise<number | undefined> {
     const found = await stat(file);
     return found.isFile() ? found.size : undefined;
   } catch {
-    // A file that cannot be looked at is told of as missing, by its name.
+    // An unreadable file is reported as missing, by name.
     return undefined;
   }
 }
@@ -111,7 +113,7 @@ function partsOf(file: string, parts: readonly Part[], numbered: boolean): Parts
   return {
     place: `the bundle ${file}`,
     size,
-    cutShort: numbered ? (isFull ? next : cut) : cut,
+    truncation: numbered ? (isFull ? next : cut) : cut,
     stream: (start, end) => Readable.from(contentOf(parts, start, end), { objectMode: false }),
   };
 }
@@ -126,8 +128,8 @@ async function* contentOf(parts: readonly Part[], start: number, end: number): A
 }
 
 /**
- * Writes `content` to `file`, or to parts of `partSize` bytes. They get their names when all of them are whole and on the disk. Resolves with their
- * names; rejects with what failed, and leaves nothing then.
+ * Writes `content` to `file`, or to parts of `partSize` bytes. The files are renamed from `.partial` once all of them are complete and
+ * synced. Resolves with their names; after a failure, nothing is left behind.
  */
 export async function writeParts(
   content: AsyncIterable<Uint8Array>,
@@ -146,7 +148,7 @@ export async function writeParts(
   async function begin(): Promise<FileHandle> {
     await end();
     const name = partSize === undefined ? file : partName(file, written.length + 1);
-    // Made anew: a link that lies there could lead anywhere.
+    // Unlinked first: an existing symbolic link could point anywhere.
     await rm(`${name}.partial`, { force: true });
     handle = await open(`${name}.partial`, 'wx');
     written.push(name);

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type ExtractEvents, extract } from 'tar-stream';
 import { isSigned } from '../attest/detached-signature.ts';
-import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import { TransferError, throwIfAborted } from '../errors/transfer-error.ts';
 import { type LayoutReader, markerText } from '../layout/layout-files.ts';
 import { digestOf, hashFor } from '../reference/digest.ts';
 import { findParts, IncompleteBundle, type Parts } from './parts.ts';
@@ -16,36 +16,36 @@ import {
   signatureName,
 } from './record.ts';
 
-/** A bundle that was verified from its first to its last byte. */
+/** A bundle that was verified completely. */
 export interface Bundle {
   place: string;
   record: BundleRecord;
-  /** The digest of its record, by which receipts and later bundles name it. */
+  /** The digest of the record, by which receipts and later bundles identify this bundle. */
   digest: string;
-  /** `verified` by the key, `unchecked` without one, or there is none. */
+  /** `verified` with a key, `unchecked` if no key was given, `none` if the bundle is not signed. */
   signature: 'verified' | 'unchecked' | 'none';
-  /** Reads from the tar at offsets: nothing is unpacked. */
+  /** Reads from the tar at offsets, without unpacking it. */
   reader: LayoutReader;
 }
 
 export interface ReadOptions {
   /** FILE.tar, its first part, or FILE.tar.* */
   name: string;
-  /** Demands a signature of one of these public keys. */
+  /** Requires a signature by one of these public keys. */
   keys?: readonly KeyObject[];
-  /** Refuses a bundle of another name or digest, an older one, or one with more bytes, before the rest of it is read. */
+  /** Rejects a bundle with another name or digest, with an older date, or with more bytes, before most of it is read. */
   expected?: { name?: string; digest?: string; notBefore?: Date; maxBytes?: number };
   progress?: (done: number, total: number) => void;
   signal: AbortSignal;
 }
 
 /** A file that the record lists. */
-interface Listed {
+interface ListedFile {
   digest: string;
   size: number;
 }
-/** Where the content of a file lies in the tar. */
-interface Found extends Listed {
+/** The position of a file's content in the tar. */
+interface FoundFile extends ListedFile {
   offset: number;
 }
 
@@ -55,8 +55,8 @@ const maxSignatureBytes = 4096;
 const headerBytes = 512;
 
 /**
- * Verifies a bundle: the record and its signature first, then that the tar has each file that the record lists once, of its size and digest, and nothing
- * else. Rejects with a TransferError that names the file or the part that is wrong.
+ * Verifies a bundle: first the record and its signature, then that the tar has exactly the files of the record, each once and with the
+ * recorded size and digest. Rejects with a TransferError that names the corrupt file or part.
  */
 export async function readBundle({
   name,
@@ -70,7 +70,7 @@ export async function readBundle({
   const { maxBytes = Number.POSITIVE_INFINITY } = expected;
   if (size > maxBytes)
     throw refused(place, `it has ${size} bytes, more than the limit of ${maxBytes} (ARC_MAX_BYTES)`);
-  const reading = new Reading(parts, keys, expected);
+  const reading = new BundleVerifier(parts, keys, expected);
   const archive = extract();
   let done = 0;
   progress?.(0, parts.size);
@@ -82,26 +82,26 @@ export async function readBundle({
     }
   }
   const feeding = pipeline(content(), archive, { signal });
-  // Reported when the entries are read.
+  // Reported by the loop over the entries.
   feeding.catch(() => undefined);
   try {
-    for await (const entry of archive) await reading.take(entry);
+    for await (const entry of archive) await reading.addEntry(entry);
     await feeding;
   } catch (caught) {
-    throwIfStopped(signal);
+    throwIfAborted(signal);
     if (caught instanceof TransferError) throw caught;
     const why = caught instanceof Error ? caught.message : String(caught);
-    if (why === 'Unexpected end of data') throw cut(place, parts.cutShort);
+    if (why === 'Unexpected end of data') throw truncated(place, parts.truncation);
     throw refused(place, `it is not a tar that arc-transfer wrote: ${why}`, caught);
   } finally {
     archive.destroy();
     await feeding.catch(() => undefined);
   }
-  return reading.whole();
+  return reading.finish();
 }
 
-/** What has been read of a tar so far. */
-class Reading {
+/** Verifies the entries of a tar one by one. */
+class BundleVerifier {
   readonly #parts: Parts;
   readonly #keys: readonly KeyObject[] | undefined;
   readonly #wanted: NonNullable<ReadOptions['expected']>;
@@ -109,8 +109,8 @@ class Reading {
   #bytes: Buffer = Buffer.alloc(0);
   #signature: Bundle['signature'] = 'none';
   #entries = 0;
-  #expected = new Map<string, Listed>();
-  readonly #found = new Map<string, Found>();
+  #expected = new Map<string, ListedFile>();
+  readonly #found = new Map<string, FoundFile>();
 
   constructor(parts: Parts, keys: ReadOptions['keys'], wanted: NonNullable<ReadOptions['expected']>) {
     this.#parts = parts;
@@ -118,25 +118,26 @@ class Reading {
     this.#wanted = wanted;
   }
 
-  /** The record is the first entry, its signature the second one, if there is one. */
-  async take(entry: Entry): Promise<void> {
+  /** The record is the first entry; its signature, if any, is the second. */
+  async addEntry(entry: Entry): Promise<void> {
     const { name, type } = entry.header;
     this.#entries += 1;
     if (type !== 'file')
-      throw this.#refused(`it has ${quoted(name)}, which is ${type ?? 'of an unknown kind'} and not a file`);
-    if (this.#entries === 1) return this.#takeRecord(entry);
-    if (this.#entries === 2 && name === signatureName) return this.#takeSignature(entry);
-    this.#mustBeSigned();
-    await this.#takeListed(entry);
+      throw this.#refused(`its entry ${quoted(name)} is not a file, but ${type ?? 'of an unknown kind'}`);
+    if (this.#entries === 1) return this.#addRecord(entry);
+    if (this.#entries === 2 && name === signatureName) return this.#addSignature(entry);
+    this.#requireSignature();
+    await this.#addListedFile(entry);
   }
 
-  whole(): Bundle {
-    const { place, cutShort } = this.#parts;
-    if (this.#record === undefined) throw cut(place, `it has no ${recordName}; ${cutShort}`);
-    // One that ends with its record lacks its signature and its files.
-    if (this.#entries > 1) this.#mustBeSigned();
+  finish(): Bundle {
+    const { place, truncation: cutShort } = this.#parts;
+    if (this.#record === undefined) throw truncated(place, `it has no ${recordName}; ${cutShort}`);
+    // A tar that ends after its record lacks the signature and the files.
+    if (this.#entries > 1) this.#requireSignature();
     const missing = [...this.#expected.keys()].find((name) => !this.#found.has(name));
-    if (missing !== undefined) throw cut(place, `it has no ${missing}, which its record lists; ${cutShort}`);
+    if (missing !== undefined)
+      throw truncated(place, `it has no ${missing}, which its record lists; ${cutShort}`);
     return {
       place,
       record: this.#record,
@@ -146,76 +147,76 @@ class Reading {
     };
   }
 
-  async #takeRecord(entry: Entry): Promise<void> {
+  async #addRecord(entry: Entry): Promise<void> {
     if (entry.header.name !== recordName)
       throw this.#refused(
-        `it begins with ${quoted(entry.header.name)} and not with ${recordName}: it is no bundle`,
+        `it begins with ${quoted(entry.header.name)} instead of ${recordName}: it is not a bundle`,
       );
-    this.#bytes = await this.#small(entry, maxRecordBytes);
+    this.#bytes = await this.#readBounded(entry, maxRecordBytes);
     const record = parseRecord(this.#bytes, `${recordName} of ${this.#parts.place}`);
     this.#record = record;
-    this.#mustBeWanted(record);
+    this.#requireExpected(record);
     const marker = Buffer.from(markerText);
-    this.#expected = new Map<string, Listed>([
+    this.#expected = new Map<string, ListedFile>([
       ['oci-layout', { digest: digestOf(marker), size: marker.length }],
       ['index.json', record.index],
-      ...record.blobs.map((blob) => [fileName(blob.digest), blob] as const),
+      ...record.blobs.map((blob) => [blobPath(blob.digest), blob] as const),
     ]);
-    // Told at once, and not after hours of reading.
+    // Detects a truncated bundle at once instead of after hours of reading.
     const least = record.blobs.reduce((sum, { size }) => sum + 512 + size, 0);
-    if (least > this.#parts.size) throw cut(this.#parts.place, this.#parts.cutShort);
+    if (least > this.#parts.size) throw truncated(this.#parts.place, this.#parts.truncation);
   }
 
-  async #takeSignature(entry: Entry): Promise<void> {
-    const signature = await this.#small(entry, maxSignatureBytes);
+  async #addSignature(entry: Entry): Promise<void> {
+    const signature = await this.#readBounded(entry, maxSignatureBytes);
     this.#signature = 'unchecked';
     if (this.#keys === undefined) return;
     if (!isSigned(this.#bytes, signature, this.#keys))
       throw this.#refused(
-        `its signature was not made with this key over its ${recordName}: do not trust it, or give the right key`,
+        `its signature over ${recordName} was not made with this key: do not trust the bundle, or pass the right key`,
       );
     this.#signature = 'verified';
   }
 
-  /** Names are not used twice, so an old bundle that lies under a new name is one that somebody has put there. */
-  #mustBeWanted({ name, created }: BundleRecord): void {
+  /** Names are unique, so an old bundle under a new name was put there by somebody. */
+  #requireExpected({ name, created }: BundleRecord): void {
     const { name: wanted = name, digest = bundleDigest(this.#bytes), notBefore } = this.#wanted;
     if (name !== wanted)
       throw this.#refused(
-        `it is the bundle ${quoted(name)} of ${created} under the name of another one: carry ${quoted(wanted)} here again from where it was made`,
+        `it is the bundle ${quoted(name)} of ${created} under another name: bring ${quoted(wanted)} again from where it was exported`,
       );
     if (digest !== bundleDigest(this.#bytes))
       throw this.#refused(
-        `its digest is ${bundleDigest(this.#bytes)}, and ${digest} was asked for: it was made at ${created}; carry the right one here, or ask for this one`,
+        `its digest is ${bundleDigest(this.#bytes)} (created at ${created}), but ${digest} was requested: bring that bundle, or request this one`,
       );
     if (notBefore !== undefined && Date.parse(created) < notBefore.getTime())
       throw this.#refused(
-        `it is the bundle ${quoted(name)} of ${created}, and one that was made at ${notBefore.toISOString()} or later was asked for`,
+        `the bundle ${quoted(name)} was created at ${created}, but one of ${notBefore.toISOString()} or later was requested`,
       );
   }
 
-  #mustBeSigned(): void {
+  #requireSignature(): void {
     if (this.#keys !== undefined && this.#signature !== 'verified')
-      throw this.#refused('it is not signed, and a key was given: export it with a key that signs');
+      throw this.#refused('it is not signed, but a key was given: export it with a signing key');
   }
 
-  async #takeListed(entry: Entry): Promise<void> {
+  async #addListedFile(entry: Entry): Promise<void> {
     const { name, size = 0 } = entry.header;
     const listed = this.#expected.get(name);
-    if (listed === undefined) throw this.#refused(`it has ${quoted(name)}, which its record does not list`);
+    if (listed === undefined) throw this.#refused(`its record does not list ${quoted(name)}`);
     if (this.#found.has(name)) throw this.#refused(`it has ${name} twice`);
     if (size !== listed.size)
-      throw this.#refused(`${name} has ${size} bytes, and its record says ${listed.size}`);
+      throw this.#refused(`${name} has ${size} bytes, but its record says ${listed.size}`);
     const hash = hashFor(listed.digest);
     this.#found.set(name, { ...listed, offset: entry.offset + headerBytes });
     for await (const chunk of entry as AsyncIterable<Buffer>) hash.update(chunk);
     if (`${listed.digest.split(':')[0]}:${hash.digest('hex')}` !== listed.digest)
       throw this.#refused(
-        `the content of ${name} does not have the digest ${listed.digest}: it was damaged or changed`,
+        `the content of ${name} does not have the digest ${listed.digest}: it is damaged or was changed`,
       );
   }
 
-  async #small(entry: Entry, limit: number): Promise<Buffer> {
+  async #readBounded(entry: Entry, limit: number): Promise<Buffer> {
     if ((entry.header.size ?? 0) > limit)
       throw this.#refused(`${quoted(entry.header.name)} has more than ${limit} bytes`);
     const chunks: Buffer[] = [];
@@ -228,13 +229,13 @@ class Reading {
   }
 }
 
-/** The layout in a tar. Whatever is read of it is hashed again, so a file that changes in between is noticed. */
-function readerOf(parts: Parts, found: ReadonlyMap<string, Found>): LayoutReader {
+/** The layout inside the tar. Content is hashed again on reading, so later changes to the file are detected. */
+function readerOf(parts: Parts, found: ReadonlyMap<string, FoundFile>): LayoutReader {
   return {
     place: parts.place,
-    size: async (digest) => found.get(fileName(digest))?.size,
+    size: async (digest) => found.get(blobPath(digest))?.size,
     async open(digest, start) {
-      const file = found.get(fileName(digest));
+      const file = found.get(blobPath(digest));
       if (file === undefined) return undefined;
       const { offset, size } = file;
       return { size, stream: parts.stream(offset + Math.min(start, size), offset + size) };
@@ -250,8 +251,8 @@ function readerOf(parts: Parts, found: ReadonlyMap<string, Found>): LayoutReader
   };
 }
 
-/** The name of a blob in a layout. */
-export function fileName(digest: string): string {
+/** The path of a blob in a layout. */
+export function blobPath(digest: string): string {
   return `blobs/${digest.replace(':', '/')}`;
 }
 
@@ -259,7 +260,7 @@ function quoted(name: string): string {
   return JSON.stringify(name.slice(0, 200));
 }
 
-function cut(place: string, why: string): IncompleteBundle {
+function truncated(place: string, why: string): IncompleteBundle {
   return new IncompleteBundle(`Nothing was imported from ${place}: ${why}.`);
 }
 

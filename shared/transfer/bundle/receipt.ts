@@ -4,18 +4,18 @@ import * as z from 'zod';
 import { signBytes } from '../attest/detached-signature.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from '../reference/digest.ts';
-import { writeWhole } from './export-bundle.ts';
+import { writeAtomically } from './export-bundle.ts';
 import type { ImportedItem } from './import-bundle.ts';
 import type { Bundle } from './read-bundle.ts';
 import { parseAs } from './record.ts';
 
 const digest = z.string().refine(isDigest, 'must be a sha256 or sha512 digest');
 const text = z.string().max(1000);
-/** Destinations of other imports that a receipt tells of: the last ones. */
-const mostElsewhere = 8;
+/** Maximum number of other destinations in a receipt. */
+const maxElsewhere = 8;
 
-/** What one import did. Further fields are for people. */
-const told = {
+/** One import. Further fields are for people. */
+const importFields = {
   imported: z.iso.datetime(),
   destination: text,
   items: z
@@ -28,11 +28,11 @@ const receipt = z.looseObject({
   bundle: digest,
   bundleCreated: z.iso.datetime(),
   signature: z.enum(['verified', 'unchecked', 'none']),
-  ...told,
-  elsewhere: z.array(z.looseObject(told)).max(mostElsewhere).exactOptional(),
+  ...importFields,
+  elsewhere: z.array(z.looseObject(importFields)).max(maxElsewhere).exactOptional(),
 });
 
-/** What can be carried back: which bundle came, whether its signature was checked, and what became of each artifact. */
+/** Proof to carry back: the imported bundle, whether its signature was verified, and the outcome of each artifact. */
 export type Receipt = z.infer<typeof receipt>;
 
 export function receiptOf(
@@ -53,34 +53,34 @@ export function receiptOf(
   };
 }
 
-/** What each import did that a receipt tells of, its own first. */
+/** All imports in a receipt, its own first. */
 export function importsIn(told: Receipt): Pick<Receipt, 'imported' | 'destination' | 'items'>[] {
   const { imported, destination, items, elsewhere = [] } = told;
   return [{ imported, destination, items }, ...elsewhere];
 }
 
-/** True if a receipt tells of the import `told`, or of a later one to the same destination. */
-export function tellsOf(receipt: Receipt, told: Receipt): boolean {
+/** True if `receipt` includes the import of `told`, or a later import to the same destination. */
+export function includesImport(receipt: Receipt, told: Receipt): boolean {
   const isOf = (each: Pick<Receipt, 'imported' | 'destination'>) =>
     each.destination === told.destination && each.imported >= told.imported;
   return receipt.bundle === told.bundle && importsIn(receipt).some(isOf);
 }
 
-/** The receipt of an import, with what the one before it told of other destinations of the same bundle. */
-export function joinedReceipt(told: Receipt, before: Receipt | undefined): Receipt {
+/** Merges the receipt of an import with the previous receipt's imports of the same bundle to other destinations. */
+export function mergedReceipt(told: Receipt, before: Receipt | undefined): Receipt {
   if (before?.bundle !== told.bundle) return told;
   const elsewhere = importsIn(before).filter(({ destination }) => destination !== told.destination);
-  return elsewhere.length === 0 ? told : { ...told, elsewhere: elsewhere.slice(0, mostElsewhere) };
+  return elsewhere.length === 0 ? told : { ...told, elsewhere: elsewhere.slice(0, maxElsewhere) };
 }
 
-/** Writes a receipt and, with a key, its signature beside it. Rejects with a config TransferError. */
+/** Writes a receipt and, with a key, a detached signature. Rejects with a config TransferError. */
 export async function saveReceipt(file: string, made: Receipt, key: KeyObject | undefined): Promise<void> {
   const bytes = Buffer.from(`${JSON.stringify(made, null, 1)}\n`);
-  // Of its own: another import of the bundle may write its receipt there at this moment.
+  // Unique, because a concurrent import of the bundle may write its receipt too.
   const partial = `${file}.${randomUUID()}.partial`;
   try {
-    if (key !== undefined) await writeWhole(`${file}.sig`, signBytes(bytes, key), partial);
-    await writeWhole(file, bytes, partial);
+    if (key !== undefined) await writeAtomically(`${file}.sig`, signBytes(bytes, key), partial);
+    await writeAtomically(file, bytes, partial);
   } catch (caught) {
     await rm(partial, { force: true }).catch(() => undefined);
     const why = caught instanceof Error ? caught.message : String(caught);
@@ -88,7 +88,7 @@ export async function saveReceipt(file: string, made: Receipt, key: KeyObject | 
   }
 }
 
-/** Reads the bytes of a receipt; `what` names them. Throws a permanent TransferError that says what is wrong where. */
+/** Parses a receipt; `what` names it in messages. Throws a permanent TransferError with the invalid field. */
 export function parseReceipt(bytes: Uint8Array, what: string): Receipt {
   return parseAs(receipt, bytes, what, 'a receipt of a bundle');
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestOf, isDigest } from '../reference/digest.ts';
 
-/** The file that says what a bundle holds, and the detached signature over its exact bytes. */
+/** The record of a bundle, and the detached signature over its exact bytes. */
 export const recordName = 'arc-bundle.json';
 export const signatureName = `${recordName}.sig`;
 export const maxRecordBytes = 64 * 1024 * 1024;
@@ -12,27 +12,27 @@ const size = z.int().nonnegative();
 const text = z.string().min(1).max(1000);
 const blob = z.strictObject({ digest, size });
 const item = z.strictObject({
-  /** What the command line named. */
+  /** The reference as requested. */
   asked: text,
   platforms: z.array(text).max(50).optional(),
-  /** Where it was read, as in "repository team/app of registry r.io". */
+  /** The source, as in "repository team/app of registry r.io". */
   from: text,
-  /** What it is called below the destination of an import: `path:tag`, or `path@digest`. */
+  /** The name below the destination of an import: `path:tag` or `path@digest`. */
   name: text,
-  /** What it was resolved to. */
+  /** The resolved manifest. */
   mediaType: text,
   digest,
   size,
-  /** Digests of all its manifests and blobs, those that an earlier bundle brought included. */
+  /** Digests of all its manifests and blobs, including those that an earlier bundle brought. */
   contents: z.array(digest).max(100_000),
 });
 const record = z.strictObject({
   kind: z.literal('arc-bundle'),
   version: z.literal(1),
-  /** The name of its file without `.tar` and parts: an import that asks for another one refuses it. */
+  /** The file name without `.tar` and part number; an import that expects another name rejects the bundle. */
   name: text,
   created: z.iso.datetime(),
-  /** The rules (JSON) that its artifacts passed on their way into it. */
+  /** The policy (JSON) that the artifacts passed when they were exported. */
   policy: z
     .string()
     .max(64 * 1024)
@@ -42,7 +42,7 @@ const record = z.strictObject({
   index: blob,
   /** All files below blobs/, by digest. */
   blobs: z.array(blob).max(100_000),
-  /** The earlier bundle (digest of its arc-bundle.json) that brought what is left out, and under which names of it. */
+  /** The earlier bundle (digest of its arc-bundle.json) that an incremental bundle builds on, and the blobs omitted because of it. */
   requires: z
     .strictObject({
       bundle: digest,
@@ -52,24 +52,24 @@ const record = z.strictObject({
     .optional(),
 });
 
-/** What a bundle holds, and where it came from: the file `arc-bundle.json`. Sizes in bytes. */
+/** The contents of a bundle and their origin: the file `arc-bundle.json`. Sizes in bytes. */
 export type BundleRecord = z.infer<typeof record>;
 export type BundleItem = BundleRecord['items'][number];
-/** A blob that an earlier bundle brought to the other side. `at`: names of the artifacts there that have it. */
+/** A blob that an earlier bundle brought. `at`: names of the imported artifacts that have it. */
 export type RequiredBlob = NonNullable<BundleRecord['requires']>['blobs'][number];
 
-/** Reads the bytes of `arc-bundle.json`; `what` names them. Throws a permanent TransferError that says what is wrong where. */
+/** Parses `arc-bundle.json`; `what` names it in messages. Throws a permanent TransferError with the invalid field. */
 export function parseRecord(bytes: Uint8Array, what: string): BundleRecord {
   return parseAs(record, bytes, what, 'a record of a bundle');
 }
 
-/** Reads JSON of a form. Throws a permanent TransferError. */
+/** Parses JSON with a schema. Throws a permanent TransferError. */
 export function parseAs<T>(form: z.ZodType<T>, bytes: Uint8Array, what: string, kind: string): T {
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(bytes).toString('utf8'));
   } catch (caught) {
-    throw new TransferError('permanent', `${what} is not JSON: it was damaged, or is another file.`, {
+    throw new TransferError('permanent', `${what} is not JSON: the file is damaged, or is not a bundle's.`, {
       cause: caught,
     });
   }
@@ -83,12 +83,12 @@ export function parseAs<T>(form: z.ZodType<T>, bytes: Uint8Array, what: string, 
   );
 }
 
-/** The bytes of `arc-bundle.json`: for people too, and with an end of line. */
+/** The bytes of `arc-bundle.json`, indented for people. */
 export function recordBytes(made: BundleRecord): Buffer {
   return Buffer.from(`${JSON.stringify(made, null, 1)}\n`);
 }
 
-/** What a bundle made after the one of `since` can leave out, and where the other side has it then. */
+/** The blobs that a bundle based on `since` can omit, and the repositories that have them. */
 export function broughtBy(since: BundleRecord): Map<string, RequiredBlob> {
   const brought = new Map<string, RequiredBlob>();
   for (const each of since.blobs) brought.set(each.digest, { ...each, at: [] });
@@ -96,13 +96,13 @@ export function broughtBy(since: BundleRecord): Map<string, RequiredBlob> {
   for (const { name, contents } of since.items)
     for (const each of contents) {
       const at = brought.get(each)?.at;
-      // A few places are enough to find it again.
+      // A few repositories suffice to find it again.
       if (at !== undefined && at.length < 10 && !at.includes(name)) at.push(name);
     }
   return brought;
 }
 
-/** The digest by which a bundle is known: the one of its record. */
+/** The digest that identifies a bundle: the digest of its record. */
 export function bundleDigest(bytes: Uint8Array): string {
   return digestOf(bytes);
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
 import { tarSize } from './tar-size.ts';
-import { fileOf, writeTar } from './write-tar.ts';
+import { memoryFile, writeTar } from './write-tar.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it('is the size of the tar that is written, whatever the lengths of names and files', async () => {
+it('equals the size of the written tar, whatever the lengths of names and files', async () => {
   const hex = (length: number) => fc.constant('a'.repeat(length));
   const name = fc.oneof(
     fc.constantFrom('index.json', 'arc-bundle.json'),
@@ -26,7 +26,7 @@ it('is the size of the tar that is written, whatever the lengths of names and fi
     fc.asyncProperty(files, async (given) => {
       const file = path.join(folder, 'x.tar');
       await writeTar(
-        given.map(({ name, size }) => fileOf(name, Buffer.alloc(size, 'x'))),
+        given.map(({ name, size }) => memoryFile(name, Buffer.alloc(size, 'x'))),
         { file, partSize: undefined, onBytes: () => undefined, signal: new AbortController().signal },
       );
       expect((await stat(file)).size).toBe(tarSize(given));

@@ -1,45 +1,45 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Pack, pack } from 'tar-stream';
-import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import { TransferError, throwIfAborted } from '../errors/transfer-error.ts';
 import { hashFor } from '../reference/digest.ts';
 import { writeParts } from './parts.ts';
 
-/** One file of a tar. */
+/** A file to add to a tar. */
 export interface TarFile {
   name: string;
   size: number;
-  /** Of its content, if it is checked on the way. */
+  /** Digest of the content, verified while it is written. */
   digest?: string;
   open(): Promise<Readable>;
 }
 
 export interface TarOptions {
-  /** Where it lands; parts are `file.001` and so on. */
+  /** The tar; parts are `file.001` and so on. */
   file: string;
-  /** Bytes of a part; undefined: one file. */
+  /** Bytes per part; undefined for a single file. */
   partSize: number | undefined;
   onBytes: (bytes: number) => void;
   signal: AbortSignal;
 }
 
-/** The file of a tar that is in memory. */
-export function fileOf(name: string, bytes: Buffer): TarFile {
+/** Returns a tar file with content from memory. */
+export function memoryFile(name: string, bytes: Buffer): TarFile {
   return { name, size: bytes.length, open: async () => Readable.from([bytes], { objectMode: false }) };
 }
 
 /**
- * Writes a tar of `files` in their order: owner 0:0, mode 0644, all times zero, no folders, so that the same files are the same bytes. Resolves with the
- * names of the files written; rejects with a TransferError.
+ * Writes a reproducible tar of `files` in order: owner 0:0, mode 0644, zero times, no folders. Resolves with the names of the files written.
+ * Rejects with a TransferError.
  */
 export async function writeTar(files: Iterable<TarFile>, options: TarOptions): Promise<string[]> {
   const archive = pack();
   const adding = addAll(archive, files, options).catch((caught: unknown) => {
-    // With the error: a reader would take the end of a stream for the end of the tar.
+    // Destroyed with the error: a reader would take a normal end for the end of the tar.
     archive.destroy(caught instanceof Error ? caught : new Error(String(caught)));
     throw caught;
   });
-  // Reported below, whatever the writer makes of the end of its source.
+  // Handled below, after the writer has ended.
   adding.catch(() => undefined);
   let names: string[] = [];
   let failed: unknown;
@@ -55,11 +55,11 @@ export async function writeTar(files: Iterable<TarFile>, options: TarOptions): P
     archive.destroy();
   }
   await adding.catch((caught: unknown) => {
-    // A source that ends because its reader failed is not the cause.
+    // A source that ended because its reader failed is not the cause.
     failed = failed === undefined || caught instanceof TransferError ? caught : failed;
   });
   if (failed === undefined) return names;
-  throwIfStopped(options.signal);
+  throwIfAborted(options.signal);
   if (failed instanceof TransferError) throw failed;
   const why = failed instanceof Error ? failed.message : String(failed);
   throw new TransferError('retryable', `Cannot write ${options.file}: ${why}.`, {
@@ -76,12 +76,12 @@ async function addAll(
   for (const file of files) {
     const header = { name: file.name, size: file.size, mode: 0o644, uid: 0, gid: 0, mtime: new Date(0) };
     const entry = archive.entry({ ...header, type: 'file' });
-    await pipeline(checked(file, onBytes), entry, { signal });
+    await pipeline(verifiedContent(file, onBytes), entry, { signal });
   }
   archive.finalize();
 }
 
-async function* checked({ name, size, digest, open }: TarFile, onBytes: (bytes: number) => void) {
+async function* verifiedContent({ name, size, digest, open }: TarFile, onBytes: (bytes: number) => void) {
   const hash = digest === undefined ? undefined : hashFor(digest);
   let bytes = 0;
   for await (const chunk of (await open()) as AsyncIterable<Buffer>) {
@@ -94,6 +94,6 @@ async function* checked({ name, size, digest, open }: TarFile, onBytes: (bytes: 
   if (bytes === size && (hash === undefined || `${algorithm}:${hash.digest('hex')}` === digest)) return;
   throw new TransferError(
     'permanent',
-    `${name} changed on the disk after it was written: remove the folder with the ending .unfinished, and export again.`,
+    `${name} was changed on disk after it was written: remove the .unfinished folder and export again.`,
   );
 }

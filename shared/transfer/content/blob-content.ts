@@ -1,5 +1,5 @@
 import { bytesText } from '#shared/base/errors';
-import { stopped, TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import { abortError, TransferError, throwIfAborted } from '../errors/transfer-error.ts';
 import type { ByteStream } from '../http/body.ts';
 import { countAttempts, type RetryPolicy } from '../http/retry.ts';
 import { hashFor } from '../reference/digest.ts';
@@ -10,16 +10,16 @@ export interface BlobReading {
   source: BlobSource;
   blob: Descriptor;
   retry: RetryPolicy;
-  /** True if each chunk is done with before the next one is asked for. */
-  lent?: boolean;
+  /** True if the caller is done with each chunk before it requests the next, so that the source may reuse its buffers. */
+  reusesBuffers?: boolean;
 }
 
-/** The count of attempts starts again after this much progress: a server that interrupts every few bytes still ends the transfer. */
+/** The count of attempts restarts after this much progress, so that a server that interrupts every few bytes still fails the transfer. */
 const progressBytes = 1024 * 1024;
 
 /**
- * The content of one blob, its last chunk only when size and digest of the whole are verified. An interrupted stream is resumed with Range
- * (or, if the server ignores Range, by skipping the known bytes). Throws a TransferError.
+ * Streams one blob. The last chunk is yielded only after size and digest of the whole are verified. An interrupted stream is resumed with a
+ * range request (or, if the server ignores Range, by skipping the known bytes). Throws a TransferError.
  */
 export async function* blobContent(reading: BlobReading, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const { source, blob, retry } = reading;
@@ -60,36 +60,40 @@ export async function* blobContent(reading: BlobReading, signal: AbortSignal): A
 
   if (blob.size === 0) verify();
   while (offset < blob.size) {
-    throwIfStopped(signal);
+    throwIfAborted(signal);
     begun = offset;
     try {
       yield* attempt();
     } catch (caught) {
-      if (signal.aborted) throw stopped(signal);
+      if (signal.aborted) throw abortError(signal);
       const known = caught instanceof TransferError;
       await attempts.failed(known ? caught : interrupted(source, blob, offset, caught));
     }
   }
 }
 
-/** The whole content of a blob, verified. It is held in memory: the caller looks at `blob.size` first. Rejects with a TransferError. */
+/** Reads a whole blob into memory and verifies it. The caller checks `blob.size` first. Rejects with a TransferError. */
 export async function readBlob(reading: BlobReading, signal: AbortSignal): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of blobContent(reading, signal)) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-/** Opens the blob at `offset`, or before it: then `skip` bytes are known already. */
+/** Opens the blob at or before `offset`; `skip` is the number of bytes to discard. */
 async function openFrom(
-  { source, blob, lent }: BlobReading,
+  { source, blob, reusesBuffers }: BlobReading,
   offset: number,
   signal: AbortSignal,
 ): Promise<{ skip: number; stream: ByteStream }> {
-  const { start, size = blob.size, stream } = await source.openBlob(blob.digest, offset, signal, lent);
+  const {
+    start,
+    size = blob.size,
+    stream,
+  } = await source.openBlob(blob.digest, offset, signal, reusesBuffers);
   if (size === blob.size && start <= offset) return { skip: offset - start, stream };
   stream.destroy();
   if (size !== blob.size)
-    throw wrongContent(source, blob, `it has ${size} bytes, but ${blob.size} in its manifest`);
+    throw wrongContent(source, blob, `it has ${size} bytes, but its manifest says ${blob.size}`);
   throw interrupted(source, blob, offset, new Error(`the server resumed at byte ${start}`));
 }
 
@@ -100,6 +104,6 @@ function interrupted(source: BlobSource, blob: Descriptor, offset: number, cause
 }
 
 function wrongContent(source: BlobSource, blob: Descriptor, why: string): TransferError {
-  const text = `Blob ${blob.digest} of ${source.place} has the wrong content: ${why}. It was not kept; push the artifact to the source again.`;
+  const text = `Blob ${blob.digest} of ${source.place} has the wrong content: ${why}. It was discarded; push the artifact to the source again.`;
   return new TransferError('permanent', text);
 }

@@ -1,6 +1,6 @@
 import { isRecord } from '#shared/base/meta';
 
-/** `created` of an image's config, in milliseconds since 1970; undefined where it says nothing that can be read. */
+/** `created` of an image config, in milliseconds since the epoch; undefined if absent or unreadable. */
 export function createdIn(config: Uint8Array): number | undefined {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(config).toString('utf8'));
@@ -8,7 +8,7 @@ export function createdIn(config: Uint8Array): number | undefined {
       isRecord(parsed) && typeof parsed.created === 'string' ? Date.parse(parsed.created) : Number.NaN;
     return Number.isNaN(at) ? undefined : at;
   } catch {
-    // The config of something that is no image.
+    // The config of an artifact that is not an image.
     return undefined;
   }
 }

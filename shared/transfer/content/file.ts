@@ -1,27 +1,27 @@
 import type { ByteStream } from '../http/body.ts';
 
-/** What a server tells of a file without its content. Each part is absent where the server does not tell it. */
+/** What a server reports about a file without its content. Fields that the server does not report are absent. */
 export interface FileInfo {
   /** In bytes. */
   size?: number;
   /** Changes with the content: a strong ETag (RFC 9110, 8.8.3), in quotes. */
   validator?: string;
-  /** `sha256:<hex>` as the server keeps it: a claim, unless `proven`. */
+  /** `sha256:<hex>` as stored by the server: a claim, unless `proven`. */
   digest?: string;
-  /** True if the server computed `digest` itself of what it holds. */
+  /** True if the server computed `digest` from the content itself. */
   proven?: boolean;
   mediaType?: string;
-  /** Where the content came from and in which version, as the copy that wrote it noted (`versionOf`). */
+  /** The source version that the copy recorded when it wrote the file (`versionOf`). */
   origin?: string;
 }
 
-/** A file from a byte on. */
+/** A file opened at an offset. */
 export interface OpenFile {
-  /** The first byte of the stream; 0 if the server ignored the requested offset, or has another version of the file by now. */
+  /** The offset of the stream; 0 if the server ignored the requested offset, or has another version of the file now. */
   start: number;
   info: FileInfo;
   stream: ByteStream;
-  /** False if the end of the stream may be the end of a broken connection: the response had neither length nor chunks. */
+  /** False if the end of the stream may be an interrupted connection: the response had neither a length nor chunks. */
   bounded: boolean;
 }
 
@@ -31,32 +31,32 @@ export interface FileSource {
   readonly label: string;
   /** Identifies the file among all servers. It contains no credentials. */
   readonly url: string;
-  /** Set if a storage can copy the file within itself: the name of the storage and account, and the file's in it. */
+  /** Set if a storage can copy the file server-side: the name of storage and account, and the path in it. */
   readonly within?: { storage: string; path: string };
-  /** Empty where the server does not tell: whether the file exists shows when it is opened. */
+  /** Empty if the server does not report anything: opening the file then shows whether it exists. */
   stat(signal: AbortSignal): Promise<FileInfo>;
-  /** From `offset` on, if the server still has the version of `validator`, else from the beginning. */
+  /** Opens the file at `offset` if the server still has the version of `validator`, else at the beginning. */
   open(offset: number, validator: string | undefined, signal: AbortSignal): Promise<OpenFile>;
 }
 
-/** What is to be written. */
+/** A file to write. */
 export interface FileUpload {
-  /** In bytes; undefined if the source does not tell it before its end. */
+  /** In bytes; undefined if unknown until the content ends. */
   size: number | undefined;
-  /** `sha256:<hex>`; undefined if it is only known at the end of the content. */
+  /** `sha256:<hex>`; undefined if unknown until the content ends. */
   digest: string | undefined;
   mediaType: string;
   /** The base name of the file. */
   name: string;
-  /** To be kept beside the file, where the server can (`FileInfo.origin`). */
+  /** The source version, to be stored beside the file if the server supports that (`FileInfo.origin`). */
   origin: string | undefined;
   /**
-   * The content from its beginning, for every attempt anew. Its last chunk comes only when size and digest are verified; otherwise it
-   * throws, and then nothing may be kept.
+   * The content from its beginning, anew for every attempt. Its last chunk is yielded only after size and digest are verified; otherwise it
+   * throws, and nothing may be stored.
    */
   content: (signal: AbortSignal) => AsyncIterable<Uint8Array>;
-  /** Size and digest of the content, after a first reader came to its end. */
-  read: () => FileIdentity;
+  /** Size and digest of the content. Throws until the content has been read completely once. */
+  identity: () => FileIdentity;
 }
 
 export interface FileIdentity {
@@ -69,19 +69,19 @@ export interface FileIdentity {
 export interface FileSink {
   readonly label: string;
   /**
-   * What is there now; undefined if nothing is, or if the server does not tell. With `verify`, a description of the file is not taken for its
-   * content.
+   * The current file; undefined if there is none, or if the server does not report it. With `verify`, metadata is not trusted as proof of
+   * the content.
    */
   head(signal: AbortSignal, verify?: boolean): Promise<FileInfo | undefined>;
-  /** Replaces what is there, as a whole. Resolves with warnings once the file is there and as it was sent. */
+  /** Replaces the file atomically. Resolves with warnings once the stored file is known to equal the content. */
   put(upload: FileUpload, signal: AbortSignal): Promise<string[]>;
-  /** The file at this place, to be read back. */
-  readonly written: FileSource;
-  /** Set if it can copy files within itself, of a source whose `within` names the same storage. */
+  /** The stored file, to be read back. */
+  readonly readBack: FileSource;
+  /** Set if files can be copied server-side from a source whose `within` names the same storage. */
   readonly storage?: string;
   /**
-   * Has the storage copy the file from `path`, which must still have the version `validator`. False if it cannot. Called only once the
-   * content has been verified: `upload.read()` tells it.
+   * Copies the file server-side from `path`, which must still have the version `validator`. False if that is not possible. Called only
+   * after the content was verified: `upload.identity()` returns its digest.
    */
   copyWithin?(path: string, validator: string, upload: FileUpload, signal: AbortSignal): Promise<boolean>;
 }

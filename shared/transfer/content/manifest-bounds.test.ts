@@ -9,9 +9,9 @@ it('an artifact has at most 2000 manifests', () => {
   expect(() => bounds.next()).toThrow(`${place} is not copied: it has more than 2000 manifests`);
 });
 
-it('its manifests take at most 64 MiB', () => {
+it('its manifests have at most 64 MiB', () => {
   const bounds = createManifestBounds(place);
   const large = { bytes: Buffer.alloc(4 * 1024 * 1024) };
   for (let count = 0; count < 16; count += 1) bounds.add(large);
-  expect(() => bounds.add({ bytes: Buffer.of(1) })).toThrow('its manifests take more than 64 MiB');
+  expect(() => bounds.add({ bytes: Buffer.of(1) })).toThrow('its manifests have more than 64 MiB');
 });

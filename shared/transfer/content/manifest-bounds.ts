@@ -1,34 +1,34 @@
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Manifest } from './manifest.ts';
 
-/** More than any artifact has; they are held in memory. */
-const mostManifests = 2000;
-const mostBytes = 64 * 1024 * 1024;
+/** Beyond any real artifact; manifests are held in memory. */
+const maxManifests = 2000;
+const maxTotalBytes = 64 * 1024 * 1024;
 
-/** Counts the manifests that are read of one artifact. */
+/** Bounds the manifests of one artifact. */
 export interface ManifestBounds {
-  /** One more is there to be read. Throws a TransferError if that is one too many. */
+  /** Counts a manifest that is about to be read. Throws a TransferError if there are too many. */
   next(): void;
-  /** It has been read. Throws a TransferError if all of them take too much. */
+  /** Counts the bytes of a manifest. Throws a TransferError if there are too many in all. */
   add(manifest: Pick<Manifest, 'bytes'>): void;
 }
 
-/** `place` is what the artifact lies in, for messages. */
+/** Creates the bounds of one artifact; `place` is its source, for messages. */
 export function createManifestBounds(place: string): ManifestBounds {
   let count = 0;
   let bytes = 0;
   return {
     next() {
       count += 1;
-      if (count > mostManifests) throw tooMuch(place, `it has more than ${mostManifests} manifests`);
+      if (count > maxManifests) throw artifactTooLarge(place, `it has more than ${maxManifests} manifests`);
     },
     add(manifest) {
       bytes += manifest.bytes.length;
-      if (bytes > mostBytes) throw tooMuch(place, 'its manifests take more than 64 MiB');
+      if (bytes > maxTotalBytes) throw artifactTooLarge(place, 'its manifests have more than 64 MiB');
     },
   };
 }
 
-export function tooMuch(place: string, why: string): TransferError {
+export function artifactTooLarge(place: string, why: string): TransferError {
   return new TransferError('permanent', `The artifact of ${place} is not copied: ${why}.`);
 }

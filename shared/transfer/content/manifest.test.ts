@@ -33,7 +33,7 @@ describe('a manifest', () => {
     });
   });
 
-  it('has its own artifact type in lists, else the type of its config', () => {
+  it('is listed with its own artifact type, else the type of its config', () => {
     expect(parse({ schemaVersion: 2, config: blob, artifactType: 'a/b' }).descriptor.artifactType).toBe(
       'a/b',
     );
@@ -50,11 +50,11 @@ describe('a manifest', () => {
     // CVE-2021-41190
     [
       { schemaVersion: 2, config: blob, layers: [blob], manifests: [blob] },
-      'both manifests, as an index, and layers',
+      'the manifests of an index and the layers of an image',
     ],
-    [{ schemaVersion: 2, mediaType: ociIndex, layers: [], manifests: [blob] }, 'and layers, as an image'],
-    [{ schemaVersion: 2, mediaType: ociIndex, config: blob, manifests: [] }, 'and config, as an image'],
-    [{ schemaVersion: 2, config: blob, layers: [], Manifests: [blob] }, 'as an index, and layers'],
+    [{ schemaVersion: 2, mediaType: ociIndex, layers: [], manifests: [blob] }, 'and the layers of an image'],
+    [{ schemaVersion: 2, mediaType: ociIndex, config: blob, manifests: [] }, 'and the config of an image'],
+    [{ schemaVersion: 2, config: blob, layers: [], Manifests: [blob] }, 'of an index and the layers'],
   ])('%j is rejected: %s', (body, why) => {
     expect(() => parse(body)).toThrow(why);
   });

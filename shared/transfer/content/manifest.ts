@@ -12,7 +12,7 @@ export interface Descriptor {
   urls?: string[];
 }
 
-/** A manifest or index: the bytes from the registry, and what they refer to. */
+/** A manifest or index: the exact bytes, and what they refer to. */
 export interface Manifest {
   digest: string;
   mediaType: string;
@@ -25,7 +25,7 @@ export interface Manifest {
   foreign: Descriptor[];
   /** The digest of the manifest that this one refers to, if it is a referrer. */
   subject?: string;
-  /** Its entry in a list of referrers. */
+  /** The entry of this manifest in a list of referrers. */
   descriptor: Descriptor;
 }
 
@@ -82,7 +82,7 @@ function parseList(value: unknown, what: string): Descriptor[] {
   return value.map((entry) => parseDescriptor(entry, what));
 }
 
-/** True for layers whose licence forbids copies (Windows base layers); they have `urls` instead. */
+/** True for layers whose licence forbids copies (Windows base layers), which have `urls` instead. */
 function isForeign({ mediaType }: Descriptor): boolean {
   return mediaType.includes('.foreign.') || mediaType.includes('.nondistributable.');
 }
@@ -108,15 +108,15 @@ function mediaTypeOf(parsed: Record<string, unknown>, contentType: string | unde
 }
 
 /**
- * A text that is both an image and an index is one or the other to each reader, whatever its digest says (CVE-2021-41190). Some readers
- * do not distinguish upper and lower case.
+ * Rejects a document that is an image to some readers and an index to others, under the same digest (CVE-2021-41190). Some readers ignore
+ * the case of field names.
  */
-function mustBeOneKind(parsed: Record<string, unknown>, what: string): void {
+function rejectAmbiguousKind(parsed: Record<string, unknown>, what: string): void {
   const given = Object.keys(parsed).filter((name) => parsed[name] != null);
   const has = (wanted: string) => given.some((name) => name.toLowerCase() === wanted);
   const image = ['layers', 'config'].find(has);
   if (image !== undefined && has('manifests'))
-    throw bad(what, `it has both manifests, as an index, and ${image}, as an image: do not trust it`);
+    throw bad(what, `it has the manifests of an index and the ${image} of an image: do not trust it`);
 }
 
 /**
@@ -136,7 +136,7 @@ export function parseManifest(bytes: Buffer, what: string, contentType?: string,
   if (!isManifestType(mediaType))
     throw bad(what, `its media type "${mediaType.slice(0, 100)}" is not supported`);
   if (parsed.schemaVersion !== 2) throw bad(what, 'it is not an image manifest (schemaVersion is not 2)');
-  mustBeOneKind(parsed, what);
+  rejectAmbiguousKind(parsed, what);
   const config = isRecord(parsed.config) ? parseDescriptor(parsed.config, what) : undefined;
   if (!isIndex && config === undefined) throw bad(what, 'it has no config');
   const layers = isIndex ? [] : parseList(parsed.layers, what);

@@ -2,12 +2,12 @@ import type { ContentSource } from './content.ts';
 import type { Descriptor, Manifest } from './manifest.ts';
 import type { CopyPlan } from './plan.ts';
 
-/** On the entries of an index that BuildKit adds for its attestations. */
+/** Annotation of index entries that BuildKit adds for its attestations. */
 const attestationAnnotation = 'vnd.docker.reference.type';
-/** Of the layers of attestations, and the payload type of an envelope around one (in-toto/attestation, "Envelope"). */
+/** Media type of attestation layers, and payload type of their envelope (in-toto/attestation, "Envelope"). */
 export const inTotoType = 'application/vnd.in-toto+json';
 
-/** The name by which users know a place: Docker Hub is served by another host than the one that they write. */
+/** The name by which users know a repository: Docker Hub is served by another host than the one in its image names. */
 export function placeName({
   registry,
   address,
@@ -18,7 +18,7 @@ export function placeName({
   return `${known}/${registry.repository}`.toLowerCase();
 }
 
-/** The root and what it lists, by digest; not what refers to it. */
+/** The root and the manifests that it lists, by digest; without referrers. */
 export function ownManifests({ root, manifests }: CopyPlan): Map<string, Manifest> {
   const known = new Map(manifests.map((manifest) => [manifest.digest, manifest]));
   const own = new Map<string, Manifest>();
@@ -32,8 +32,8 @@ export function ownManifests({ root, manifests }: CopyPlan): Map<string, Manifes
 }
 
 /**
- * The images among them, and not what BuildKit attests of these. Whoever makes an index writes its annotations, and what runs an image does not
- * ask for them: an attestation is what holds nothing else, wherever it is listed.
+ * The images of the artifact, without BuildKit's attestations. Whoever builds an index controls its annotations, and runtimes ignore them, so
+ * only a manifest that holds nothing but statements counts as an attestation.
  */
 export function imagesOf(plan: CopyPlan): Manifest[] {
   const own = ownManifests(plan);
@@ -42,7 +42,7 @@ export function imagesOf(plan: CopyPlan): Manifest[] {
   return [...own.values()].filter(
     (manifest) =>
       !/index|manifest\.list/.test(manifest.mediaType) &&
-      (manifest === plan.root || listedAsImages.has(manifest.digest) || !holdsStatementsAlone(manifest)),
+      (manifest === plan.root || listedAsImages.has(manifest.digest) || !holdsOnlyStatements(manifest)),
   );
 }
 
@@ -50,8 +50,8 @@ function isAttested({ annotations }: Descriptor): boolean {
   return annotations?.[attestationAnnotation] === 'attestation-manifest';
 }
 
-/** As BuildKit makes them ("Attestation Storage"). */
-function holdsStatementsAlone({ blobs, foreign }: Manifest): boolean {
+/** The layout of BuildKit's attestations ("Attestation Storage"). */
+function holdsOnlyStatements({ blobs, foreign }: Manifest): boolean {
   const [_config, ...layers] = blobs;
   return foreign.length === 0 && layers.every(({ mediaType }) => mediaType === inTotoType);
 }

@@ -32,7 +32,7 @@ function address(mediaType: string, fields: object): { mediaType: string; digest
 }
 
 function plan() {
-  const repository = session.open({ name: 'src', remoteURL: registry.url, image: 'a:1' }, 'pull');
+  const repository = session.repository({ name: 'src', remoteURL: registry.url, image: 'a:1' }, 'pull');
   return planCopy(registrySource(repository), signal);
 }
 
@@ -52,7 +52,7 @@ describe('the plan of a copy', () => {
     expect((await plan()).blobs).toEqual([layer]);
   });
 
-  it('fails when a manifest that an index lists does not exist', async () => {
+  it('fails if a manifest that an index lists does not exist', async () => {
     address(ociIndex, { manifests: [{ mediaType: image, digest: blob.digest, size: 1 }] });
     await expect(plan()).rejects.toThrow('lists manifest');
   });

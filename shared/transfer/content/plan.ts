@@ -2,23 +2,23 @@ import { mapBounded } from '#shared/base/async';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { ContentSource, Referrer } from './content.ts';
 import { type Descriptor, isManifestType, type Manifest } from './manifest.ts';
-import { createManifestBounds, tooMuch } from './manifest-bounds.ts';
+import { artifactTooLarge, createManifestBounds } from './manifest-bounds.ts';
 
-/** The whole content of one image, read from the source before anything is written. */
+/** The whole content of one artifact, read from the source before anything is written. */
 export interface CopyPlan {
   root: Manifest;
-  /** Every manifest once; each comes after those that it lists or refers to. */
+  /** Every manifest once, after the manifests that it lists or refers to. */
   manifests: Manifest[];
   /** Every blob once. */
   blobs: Descriptor[];
   /** Signatures, SBOMs and attestations, with the manifest that each refers to. */
   referrers: { subject: string; manifest: Manifest }[];
-  /** Attachments with a tag made of the digest, as older cosign versions write them. */
+  /** Attachments under tags derived from a digest, as older cosign versions write them. */
   tagged: { tag: string; manifest: Manifest }[];
   warnings: string[];
 }
 
-/** The bytes of all blobs and manifests. */
+/** Returns the bytes of all blobs and manifests. */
 export function bytesOf({ blobs, manifests }: Pick<CopyPlan, 'blobs' | 'manifests'>): number {
   const sizes = [...blobs.map(({ size }) => size), ...manifests.map(({ bytes }) => bytes.length)];
   return sizes.reduce((total, each) => total + each, 0);
@@ -27,7 +27,7 @@ export function bytesOf({ blobs, manifests }: Pick<CopyPlan, 'blobs' | 'manifest
 const parallel = 4;
 const maxDepth = 8;
 
-/** Reads the artifact of the source with all platforms and referrers. Rejects with a TransferError. */
+/** Reads an artifact with all platforms and referrers. Rejects with a TransferError. */
 export async function planCopy(source: ContentSource, signal: AbortSignal): Promise<CopyPlan> {
   const known = new Map<string, Manifest>();
   const pending = new Map<string, Promise<void>>();
@@ -38,7 +38,8 @@ export async function planCopy(source: ContentSource, signal: AbortSignal): Prom
 
   async function add(manifest: Manifest, depth: number): Promise<void> {
     if (known.has(manifest.digest)) return;
-    if (depth > maxDepth) throw tooMuch(source.place, `it is nested more than ${maxDepth} levels deep`);
+    if (depth > maxDepth)
+      throw artifactTooLarge(source.place, `it is nested more than ${maxDepth} levels deep`);
     bounds.next();
     bounds.add(manifest);
     known.set(manifest.digest, manifest);
@@ -52,8 +53,8 @@ export async function planCopy(source: ContentSource, signal: AbortSignal): Prom
   }
 
   async function addChild(child: Descriptor, parent: Manifest, depth: number): Promise<void> {
-    const underWay = pending.get(child.digest);
-    if (underWay !== undefined) return underWay;
+    const inFlight = pending.get(child.digest);
+    if (inFlight !== undefined) return inFlight;
     const work = (async () => {
       const manifest = await source.manifest(child.digest, signal, child.mediaType);
       if (!manifest && !isManifestType(child.mediaType)) {
@@ -90,7 +91,7 @@ export async function planCopy(source: ContentSource, signal: AbortSignal): Prom
     }));
     for (const { subject, list } of found)
       for (const each of list) await addReferrer(each, subject.digest, depth);
-    // A referrer can have referrers itself, such as the signature of an SBOM.
+    // Referrers can have referrers, such as the signature of an SBOM.
     round = plan.manifests.filter((manifest) => !before.has(manifest));
   }
   const blobs = new Map(

@@ -60,18 +60,18 @@ describe('a subset of platforms', () => {
     expect(root.children.map(({ digest }) => digest)).toEqual(kept.map(({ digest }) => digest));
   });
 
-  it('that is all of them is the index as it is', async () => {
+  it('of all platforms is the unchanged index', async () => {
     const source = sourceOf(indexOf(amd64, arm64));
     expect(await rootOf(source, 'linux/arm64', 'linux/amd64')).toBe(await source.root(signal));
   });
 
-  it('must be there', async () => {
+  it('must exist', async () => {
     await expect(rootOf(sourceOf(indexOf(amd64, armv7)), 'linux/amd64', 'linux/s390x')).rejects.toThrow(
-      'not there for platform linux/s390x (it is for: linux/amd64, linux/arm/v7)',
+      'has no platform linux/s390x (it has: linux/amd64, linux/arm/v7)',
     );
   });
 
-  it('says which referrers of the whole index stay behind', async () => {
+  it('warns about the referrers of the whole index that are not copied', async () => {
     const subset = platformSubset(
       sourceOf(indexOf(amd64, arm64), undefined, 2),
       ['linux/amd64'],
@@ -83,12 +83,12 @@ describe('a subset of platforms', () => {
     expect(warnings).toEqual([expect.stringMatching(/^2 referrers .* are not copied/)]);
   });
 
-  it('of an image that is no index is the image, if it fits', async () => {
+  it('of an image that is no index is the image, if it matches', async () => {
     const config = Buffer.from(JSON.stringify({ os: 'linux', architecture: 'amd64' }));
     const blob = { mediaType: 'application/json', digest: digestOf(config), size: config.length };
     const source = sourceOf({ mediaType: imageType, config: blob, layers: [] }, config);
     expect(await rootOf(source, 'linux/amd64')).toBe(await source.root(signal));
-    await expect(rootOf(source, 'linux/arm64')).rejects.toThrow('it is for: linux/amd64');
+    await expect(rootOf(source, 'linux/arm64')).rejects.toThrow('it has: linux/amd64');
   });
 });
 

@@ -5,16 +5,16 @@ import { readBlob } from './blob-content.ts';
 import type { ContentSource } from './content.ts';
 import { type Descriptor, type Manifest, parseManifest } from './manifest.ts';
 
-/** `os/architecture[/variant]` of the OCI image specification, such as `linux/arm/v7`. Without a variant it stands for all of them. */
+/** `os/architecture[/variant]` of the OCI image specification, such as `linux/arm/v7`. Without a variant it matches all variants. */
 type Platform = readonly [os: string, architecture: string, variant?: string];
 
 const platformForm = /^[a-z0-9._-]+\/[a-z0-9._-]+(?:\/[a-z0-9._-]+)?$/;
 const maxPlatforms = 50;
 const maxConfigBytes = 1024 * 1024;
-/** BuildKit attaches provenance and SBOMs as manifests of the index, with the digest of the image in this annotation. */
+/** BuildKit lists provenance and SBOMs in the index, with the digest of their image in this annotation. */
 const attestedDigest = 'vnd.docker.reference.digest';
 
-/** Checks a list of platforms, `spec.platforms` of an artifact. Throws a config TransferError. */
+/** Validates a list of platforms (`spec.platforms`). Throws a config TransferError. */
 export function parsePlatforms(given: unknown): string[] {
   const valid = (each: unknown): each is string => typeof each === 'string' && platformForm.test(each);
   if (Array.isArray(given) && given.length > 0 && given.length <= maxPlatforms && given.every(valid))
@@ -26,8 +26,8 @@ export function parsePlatforms(given: unknown): string[] {
 }
 
 /**
- * The source with only `platforms` of its index: the index is written anew, so it has another digest. An image that is not an index must
- * be for one of the platforms. Its operations reject with a TransferError if the source has none of one of the platforms.
+ * Returns the source restricted to `platforms`: its index is rewritten, so it has another digest. An image that is not an index must match
+ * every platform. Operations reject with a TransferError if the source lacks one of the platforms.
  */
 export function platformSubset(
   source: ContentSource,
@@ -41,10 +41,10 @@ export function platformSubset(
     async root(signal) {
       whole = await source.root(signal);
       if (whole.children.length === 0) {
-        await mustFit(source, whole, platforms, retry, signal);
+        await requirePlatforms(source, whole, platforms, retry, signal);
         return whole;
       }
-      subset = rewritten(source, whole, platforms);
+      subset = filteredIndex(source, whole, platforms);
       return subset;
     },
     async findReferrers(subject, warn, signal) {
@@ -53,21 +53,21 @@ export function platformSubset(
       const lost = await source.findReferrers(whole, warn, signal);
       if (lost.length > 0)
         warn(
-          `${lost.length} referrers (signatures, SBOMs, attestations) of the whole index ${whole.digest} are not copied: they do not hold for the part with ${platforms.join(', ')}`,
+          `${lost.length} referrers (signatures, SBOMs, attestations) of the whole index ${whole.digest} are not copied: they do not apply to its subset ${platforms.join(', ')}`,
         );
       return [];
     },
   };
 }
 
-/** The index with the children of the platforms and their attestations, in their order; the index itself if that is all of it. */
-function rewritten(source: ContentSource, index: Manifest, platforms: readonly string[]): Manifest {
+/** The index with the images of the platforms and their attestations, in the original order; the index itself if nothing is dropped. */
+function filteredIndex(source: ContentSource, index: Manifest, platforms: readonly string[]): Manifest {
   const parsed: unknown = JSON.parse(index.bytes.toString('utf8'));
   const entries = isRecord(parsed) && Array.isArray(parsed.manifests) ? parsed.manifests : [];
   const platformsOf = entries.map((entry) => platformOf(isRecord(entry) ? entry.platform : undefined));
   for (const wanted of platforms)
     if (!platformsOf.some((each) => matches(each, wanted)))
-      throw missing(
+      throw missingPlatform(
         source,
         wanted,
         platformsOf.filter((each) => each !== undefined),
@@ -83,7 +83,7 @@ function rewritten(source: ContentSource, index: Manifest, platforms: readonly s
   return parseManifest(bytes, `part of ${index.digest}`, index.mediaType);
 }
 
-async function mustFit(
+async function requirePlatforms(
   source: ContentSource,
   image: Manifest,
   platforms: readonly string[],
@@ -93,17 +93,17 @@ async function mustFit(
   const [config] = image.blobs;
   if (config === undefined || config.size > maxConfigBytes) return;
   const platform = platformOf(parsedOrNothing(await readBlob({ source, blob: config, retry }, signal)));
-  // A chart or a file has no platform, so there is nothing to choose from.
+  // A chart or a file has no platform to match.
   if (platform === undefined || platforms.every((wanted) => matches(platform, wanted))) return;
   const absent = platforms.find((wanted) => !matches(platform, wanted)) ?? '';
-  throw missing(source, absent, [platform]);
+  throw missingPlatform(source, absent, [platform]);
 }
 
 function parsedOrNothing(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    // The config of an artifact that is not an image may be anything.
+    // The config of an artifact that is not an image.
     return undefined;
   }
 }
@@ -118,15 +118,15 @@ function platformOf(value: unknown): Platform | undefined {
 function matches(platform: Platform | undefined, wanted: string): boolean {
   if (platform === undefined) return false;
   const [os, architecture, variant] = wanted.split('/');
-  // The base variant of arm64 is written or left out (containerd's normalisation).
+  // The base variant of arm64 is optional (containerd's normalisation).
   const own = platform[2] ?? (platform[1] === 'arm64' ? 'v8' : undefined);
   return platform[0] === os && platform[1] === architecture && (variant === undefined || variant === own);
 }
 
-function missing(source: ContentSource, wanted: string, found: readonly Platform[]): TransferError {
+function missingPlatform(source: ContentSource, wanted: string, found: readonly Platform[]): TransferError {
   const has = [...new Set(found.map((each) => each.join('/')))].slice(0, 20).join(', ') || 'none';
   return new TransferError(
     'permanent',
-    `The image of ${source.place} is not there for platform ${wanted} (it is for: ${has}): correct spec.platforms.`,
+    `The image of ${source.place} has no platform ${wanted} (it has: ${has}): correct spec.platforms.`,
   );
 }

@@ -3,7 +3,7 @@ import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { BlobSink } from './content.ts';
 import type { Descriptor } from './manifest.ts';
 
-/** Stores bytes as a blob, unless the repository has it already. Rejects with a TransferError. */
+/** Stores bytes as a blob, unless the destination has it already. Rejects with a TransferError. */
 export async function putBlob(
   destination: BlobSink,
   blob: Descriptor,

@@ -22,7 +22,7 @@ async function collect(content: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('a spool', () => {
-  it('gives its content as often as it is read, and leaves nothing behind', async () => {
+  it('can be read repeatedly, and leaves nothing behind', async () => {
     const spool = createSpool(path.join(folder, 'blob'));
     await spool.fill(chunks('a'.repeat(300_000), 'b'));
     expect(spool.filled).toBe(true);
@@ -44,7 +44,7 @@ describe('a spool', () => {
     expect(await collect(spool.read())).toBe('x');
   });
 
-  it('reports a full folder, with what to do', async () => {
+  it('reports a full folder, with advice', async () => {
     // The device of Linux that is always full; behind a link, because closing the spool removes its file.
     await symlink('/dev/full', path.join(folder, 'blob'));
     const spool = createSpool(path.join(folder, 'blob'));

@@ -3,21 +3,21 @@ import { rm, writeFile } from 'node:fs/promises';
 import { bytesText } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 
-/** Holds one blob in a file, for an upload that has to be repeated. */
+/** Holds one blob in a file, for an upload that may be retried. */
 export interface Spool {
   readonly filled: boolean;
-  /** Writes the whole content. Rejects with its TransferError, or with one about the file. */
+  /** Writes the whole content. Rejects with the TransferError of the content or of the file. */
   fill(content: AsyncIterable<Uint8Array>): Promise<void>;
-  /** The content from `offset` (0) on. */
+  /** Reads from `offset` (default 0). */
   read(offset?: number): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
 const readChunkBytes = 256 * 1024;
-// EFBIG: a limit on the size of files; EDQUOT: a limit on the folder.
+// EFBIG: a limit on the file size; EDQUOT: a quota.
 const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** A spool in the file `path`, which exists from `fill` to `close`. */
+/** Creates a spool at `path`. The file exists from `fill` to `close`. */
 export function createSpool(path: string): Spool {
   let filled = false;
   return {

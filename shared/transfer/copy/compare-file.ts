@@ -1,14 +1,14 @@
 import type { FileIdentity, FileSource } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { finished, readFile } from '../files/read-file.ts';
+import { drain, readFile } from '../files/read-file.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import type { Opening } from '../oci/session.ts';
-import { type FileEnds, lookAtEnds } from './copy-file.ts';
+import type { TransferContext } from '../oci/session.ts';
+import { type FileEnds, inspectEnds } from './copy-file.ts';
 import { inSession, type RunOptions } from './in-session.ts';
 
-/** One file at both ends. */
+/** Compares one file at both ends. */
 export interface FileComparison {
-  /** At the source: in bytes, and `sha256:<hex>`. Each is absent where only reading the file would tell. */
+  /** Size in bytes and digest (`sha256:<hex>`) at the source; absent if they are unknown without reading the file. */
   size?: number;
   digest?: string;
   /** True if the destination has the file. */
@@ -16,13 +16,13 @@ export interface FileComparison {
   warnings: string[];
 }
 
-/** Says what `copyFile` would do, and reads no content where that does not. Rejects with a TransferError. */
+/** Predicts what `copyFile` would do. Content is read only where `copyFile` would read it to decide. Rejects with a TransferError. */
 export function planFile(
   options: RunOptions,
-  open: (opening: Opening) => Promise<FileEnds>,
+  open: (context: TransferContext) => Promise<FileEnds>,
 ): Promise<FileComparison> {
-  return inSession(options, async (opening) => {
-    const { info, expected, present } = await lookAtEnds(options, await open(opening), opening);
+  return inSession(options, async (context) => {
+    const { info, expected, present } = await inspectEnds(options, await open(context), context);
     const [size, digest] = [present?.size ?? info.size, present?.digest ?? expected];
     return {
       ...(size !== undefined && { size }),
@@ -33,22 +33,22 @@ export function planFile(
   });
 }
 
-/** Compares the content of both ends: each is read, unless its server has proof of the digest. Rejects with a TransferError. */
+/** Compares the content of both ends. An end is read unless its server has computed the digest. Rejects with a TransferError. */
 export function verifyFile(
   options: RunOptions,
-  open: (opening: Opening) => Promise<FileEnds>,
+  open: (context: TransferContext) => Promise<FileEnds>,
 ): Promise<FileComparison> {
-  return inSession(options, async (opening) => {
-    const { signal } = opening;
-    const { retry } = opening.session;
-    const { source, destination, expected } = await open(opening);
+  return inSession(options, async (context) => {
+    const { signal } = context;
+    const { retry } = context.session;
+    const { source, destination, expected } = await open(context);
     const wanted = await identityOf(source, expected, retry, signal);
-    const found = await identityOf(destination.written, undefined, retry, signal).catch(unlessMissing);
+    const found = await identityOf(destination.readBack, undefined, retry, signal).catch(unlessMissing);
     return { ...wanted, there: found?.digest === wanted.digest, warnings: [] };
   });
 }
 
-/** A file that is not there, or that its server does not send as it announces it, is no copy. */
+/** Treats a missing or corrupt file as absent. */
 function unlessMissing(caught: unknown): undefined {
   if (!(caught instanceof TransferError) || caught.reason !== 'permanent') throw caught;
 }
@@ -62,5 +62,5 @@ async function identityOf(
   const { size, digest, proven } = await source.stat(signal);
   const isProven = proven === true && size !== undefined && digest !== undefined;
   if (isProven && (expected === undefined || digest === expected)) return { size, digest };
-  return finished(readFile({ source, size, expected, maxBytes: Number.MAX_SAFE_INTEGER, retry }, signal));
+  return drain(readFile({ source, size, expected, maxBytes: Number.MAX_SAFE_INTEGER, retry }, signal));
 }

@@ -22,17 +22,18 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Serves `content` in chunks, lent ones if it may; the n-th download ends after `cuts[n]` bytes. */
+/** Serves `content` in chunks, reusing one buffer if allowed; the n-th download ends after `cuts[n]` bytes. */
 function sourceOf(content: Buffer, cuts: readonly number[] = []) {
   const offsets: number[] = [];
   const source: BlobSource = {
     place: 'the source',
-    async openBlob(_, offset, _signal, lent) {
+    async openBlob(_, offset, _signal, reusesBuffers) {
       const end = offset + (cuts[offsets.length] ?? content.length);
       offsets.push(offset);
       const part = content.subarray(offset, end);
       const stream = Readable.from(slices(part, 100_000), { objectMode: false });
-      const chunks = lent === true ? { [Symbol.asyncIterator]: () => lend(part), destroy() {} } : stream;
+      const chunks =
+        reusesBuffers === true ? { [Symbol.asyncIterator]: () => inOneBuffer(part), destroy() {} } : stream;
       return { start: offset, size: content.length, stream: chunks };
     },
   };
@@ -43,7 +44,7 @@ function* slices(bytes: Buffer, length: number): Iterable<Buffer> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
 }
 
-async function* lend(bytes: Buffer): AsyncGenerator<Buffer> {
+async function* inOneBuffer(bytes: Buffer): AsyncGenerator<Buffer> {
   const memory = Buffer.alloc(100_000);
   for (const slice of slices(bytes, memory.length)) {
     yield memory.subarray(0, slice.copy(memory));
@@ -91,7 +92,7 @@ describe.each([
 ])('a %s blob', (_, size) => {
   const content = Buffer.alloc(size, 'abc');
 
-  it('never arrives as a whole if its content is wrong', async () => {
+  it('is never stored if its content is wrong', async () => {
     const { sink, received } = sinkOf();
     const wrong = Buffer.from(content);
     wrong[5] = 0;
@@ -100,7 +101,7 @@ describe.each([
     expect(received.every((bytes) => bytes.length < size)).toBe(true);
   });
 
-  it('arrives whatever is cut, and is resumed where its download ended', async () => {
+  it('arrives despite interruptions, and its download is resumed', async () => {
     const cut = fc.integer({ min: 1, max: size - 1 });
     await fc.assert(
       fc.asyncProperty(fc.array(cut, { maxLength: 2 }), fc.array(cut, { maxLength: 2 }), async (down, up) => {
@@ -119,7 +120,7 @@ describe.each([
   });
 });
 
-it('a large blob is downloaded twice at most, however often its upload fails', async () => {
+it('a large blob is downloaded at most twice, however often its upload fails', async () => {
   const content = Buffer.alloc(2 * mebibyte, 'abc');
   const { source, offsets } = sourceOf(content);
   const { sink, received } = sinkOf([10, 10, 10]);
@@ -128,7 +129,7 @@ it('a large blob is downloaded twice at most, however often its upload fails', a
   expect(offsets).toEqual([0, 0]);
 });
 
-it('an empty blob arrives', async () => {
+it('an empty blob is copied', async () => {
   const { sink, received } = sinkOf();
   await copy(Buffer.alloc(0), sourceOf(Buffer.alloc(0)).source, sink).done;
   expect(received).toEqual([Buffer.alloc(0)]);

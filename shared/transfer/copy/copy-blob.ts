@@ -5,20 +5,20 @@ import type { Descriptor } from '../content/manifest.ts';
 import { createSpool } from '../content/spool.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 
-/** How the destination got a blob: it had it already, it mounted it from another repository, or it received the bytes. */
+/** How a blob got into the destination: it existed, was mounted from another repository, or its bytes were sent. */
 export type BlobOutcome = 'existed' | 'mounted' | 'copied';
 
 export interface BlobCopier {
   source: BlobSource;
   destination: BlobSink;
-  /** A folder that only this transfer uses. */
+  /** A folder for this transfer alone. */
   folder: string;
   retry: RetryPolicy;
-  /** Called with the bytes of a blob sent so far, which never fall. */
+  /** Called with the number of bytes of a blob sent so far, which never decreases. */
   onSent: (blob: Descriptor, sent: number) => void;
 }
 
-/** Copies one blob to the destination in the cheapest way. Rejects with a TransferError. */
+/** Copies one blob by the cheapest means: skip, mount or upload. Rejects with a TransferError. */
 export async function copyBlob(
   copier: BlobCopier,
   blob: Descriptor,
@@ -33,21 +33,21 @@ export async function copyBlob(
   return 'copied';
 }
 
-/** The repository that the destination can mount blobs of the source from; undefined if they are not of one registry. */
+/** The source repository, if the destination can mount blobs from it: same registry, different repository. */
 function mountable({ registry: from }: BlobSource, { registry: to }: BlobSink): string | undefined {
   return from?.origin === to?.origin && from?.repository !== to?.repository ? from?.repository : undefined;
 }
 
-/** A blob of at most this size is held in memory, so that most configs and many layers are downloaded once whatever happens. */
+/** Blobs up to this size are buffered in memory, so most configs and many layers are downloaded only once, even when an upload is retried. */
 const maxMemoryBytes = 1024 * 1024;
 
-/** Downloads while the upload is being opened, and keeps the content for further attempts. */
+/** Downloads while the upload session is being opened, and keeps the content for retries. */
 async function fromMemory(copier: BlobCopier, blob: Descriptor, signal: AbortSignal): Promise<void> {
   const { source, destination, retry, onSent } = copier;
   const ended = new AbortController();
   const either = AbortSignal.any([signal, ended.signal]);
   const download = readBlob({ source, blob, retry }, either);
-  // The body reports its failure, if the upload gets that far.
+  // A failed download surfaces when the body is read, if the upload gets that far.
   download.catch(() => undefined);
   async function* body(): AsyncIterable<Uint8Array> {
     const content = await download;
@@ -62,14 +62,14 @@ async function fromMemory(copier: BlobCopier, blob: Descriptor, signal: AbortSig
 }
 
 /**
- * Uploads what is downloaded at the same time, so that neither memory nor disk holds it. After a failed upload the blob is kept in a file,
- * so that a destination that keeps failing costs the source two downloads and no more, and can be sent from where it was left.
+ * Streams the download into the upload, without buffering in memory or on disk. After a failed upload the blob is spooled to a file, so
+ * that a failing destination costs at most two downloads, and an interrupted upload can be resumed.
  */
 async function streamed(copier: BlobCopier, blob: Descriptor, signal: AbortSignal): Promise<void> {
   const { source, destination, folder, retry, onSent } = copier;
   const spool = createSpool(path.join(folder, blob.digest.replace(':', '-')));
   const download = (until: AbortSignal): AsyncIterable<Uint8Array> =>
-    blobContent({ source, blob, retry, lent: true }, until);
+    blobContent({ source, blob, retry, reusesBuffers: true }, until);
   let begun = false;
   let maxSent = 0;
   async function* body(until: AbortSignal, offset = 0): AsyncIterable<Uint8Array> {

@@ -7,12 +7,12 @@ import type { RetryPolicy } from '../http/retry.ts';
 import { sharedTagKind } from '../reference/digest.ts';
 import { copyBlob } from './copy-blob.ts';
 import type { CopyProgress } from './copy-progress.ts';
+import { ensureAttachment, tagOnlyAttachments } from './ensure-attachment.ts';
 import type { Repaired } from './in-session.ts';
-import { keepAttachment, taggedAlone } from './keep-attachment.ts';
-import { createLargeTurns } from './large-turns.ts';
+import { createLargeBlobLimiter } from './large-blob-limiter.ts';
 
 const parallel = 8;
-/** So many of the large blobs are sent at a time where that helps. */
+/** Concurrent large blobs, once the destination turns out to be slow. */
 const parallelLarge = 4;
 const largeBytes = 32 * 1024 * 1024;
 
@@ -22,9 +22,9 @@ export interface CopyContext {
   plan: CopyPlan;
   source: ContentSource;
   destination: ContentSink;
-  /** The digest under the tag of the destination before the copy; undefined if it has no such tag. */
+  /** The current digest of the destination's tag before the copy; undefined if there is no such tag. */
   before: string | undefined;
-  /** True: a manifest at the destination does not vouch for what it lists. */
+  /** True: a manifest at the destination is no proof that its blobs exist. */
   verify: boolean;
   retry: RetryPolicy;
   folder: string;
@@ -33,8 +33,8 @@ export interface CopyContext {
 }
 
 /**
- * Copies blobs, then manifests, those that others list first, then links the referrers; the tag is last. Resolves with what the destination had
- * lost of what it had.
+ * Copies blobs, then manifests (children before their index), then links the referrers; the tag is last. Resolves with the number of
+ * manifests and blobs that the destination had lost.
  */
 export async function copyContent(copying: CopyContext): Promise<Repaired> {
   const { plan, source, destination, before, verify, retry, folder, copyProgress, signal } = copying;
@@ -46,28 +46,28 @@ export async function copyContent(copying: CopyContext): Promise<Repaired> {
   const expected = new Set(held.flatMap(({ blobs }) => blobs.map(({ digest }) => digest)));
   const repaired: Repaired = { manifests: lost.size, blobs: 0 };
   const needed = new Set(incomplete.flatMap((manifest) => manifest.blobs.map(({ digest }) => digest)));
-  const turns = createLargeTurns(parallelLarge);
+  const largeBlobs = createLargeBlobLimiter(parallelLarge);
   const onSent = (blob: Descriptor, bytes: number): void => {
     copyProgress.sent(blob, bytes);
-    turns.sent(blob, bytes);
+    largeBlobs.sent(blob, bytes);
   };
   const copier = { source, destination, folder, retry, onSent };
-  // A registry refuses a manifest whose blobs it lacks, so one that has the manifest had the blobs; whether it lost one since, `verify` finds out.
+  // A registry rejects a manifest whose blobs are missing, so a present manifest implies its blobs; only `verify` finds those lost since.
   for (const blob of plan.blobs) if (!needed.has(blob.digest)) copyProgress.settled(blob, 'existed');
-  const next = inTurn(plan.blobs.filter(({ digest }) => needed.has(digest)));
+  const next = blobQueue(plan.blobs.filter(({ digest }) => needed.has(digest)));
   await mapBounded(lanes, parallel, signal, async (lane, sub) => {
     for (let blob = next(lane); blob !== undefined; blob = next(lane)) {
       const { size } = blob;
       const copy = copyBlob.bind(undefined, copier, blob, sub);
-      const outcome = await (size < largeBytes ? copy() : turns.run(blob, copy, sub));
+      const outcome = await (size < largeBytes ? copy() : largeBlobs.run(blob, copy, sub));
       copyProgress.settled(blob, outcome);
       if (outcome !== 'existed' && expected.has(blob.digest)) repaired.blobs += 1;
     }
   });
   const listed = new Set<string>();
-  const alone = taggedAlone(plan);
+  const alone = tagOnlyAttachments(plan);
   const first = absent.filter((manifest) => !isLast(copying, manifest) && !alone.has(manifest.digest));
-  for (const wave of waves(first)) {
+  for (const wave of manifestLevels(first)) {
     await mapBounded(wave, parallel, signal, async (manifest, sub) => {
       const { subjectSeen } = await destination.putManifest(manifest.digest, manifest, sub);
       if (subjectSeen) listed.add(manifest.digest);
@@ -85,10 +85,10 @@ export async function copyContent(copying: CopyContext): Promise<Repaired> {
   return repaired;
 }
 
-/** Digests of the manifests that the destination must have had: its tag names them, or a manifest that it has lists them. */
+/** Digests of the manifests that the destination has lost: its tag names them, or a manifest that it has lists them. */
 function lostManifests({ plan, before }: CopyContext, present: ReadonlySet<string>): Set<string> {
   const lost = new Set<string>();
-  // Those that list others come after these.
+  // An index follows its children in the plan.
   for (const { digest, children } of plan.manifests.toReversed()) {
     const isRoot = digest === plan.root.digest && before === digest;
     if (isRoot && !present.has(digest)) lost.add(digest);
@@ -98,15 +98,15 @@ function lostManifests({ plan, before }: CopyContext, present: ReadonlySet<strin
   return lost;
 }
 
-/** Gives the blobs to lanes, the largest first: a copy takes as long as the blob that ends last. */
-function inTurn(blobs: readonly Descriptor[]): (lane: number) => Descriptor | undefined {
+/** Hands out blobs, the largest first: the blob that ends last determines how long the copy takes. */
+function blobQueue(blobs: readonly Descriptor[]): (lane: number) => Descriptor | undefined {
   const sorted = blobs.toSorted((a, b) => b.size - a.size);
   const large = sorted.filter(({ size }) => size >= largeBytes);
   const small = sorted.slice(large.length);
   return (lane) => (lane < parallelLarge ? large.shift() : undefined) ?? small.shift();
 }
 
-/** The digests of those manifests of the plan that the destination has. */
+/** Digests of the plan's manifests that the destination has. */
 async function presentManifests(copying: CopyContext): Promise<Set<string>> {
   const { plan, destination, before, verify, signal } = copying;
   const present = new Set<string>();
@@ -117,8 +117,8 @@ async function presentManifests(copying: CopyContext): Promise<Set<string>> {
     present.add(digest);
     for (const child of manifest.children) add(child.digest);
   };
-  // A registry refuses an index whose children it lacks. One that lacks the root will lack most of the rest: to look for it would take a
-  // request for each manifest, and its blobs are looked for in any case.
+  // A registry rejects an index whose children are missing. Without the root, most other manifests are missing too: a HEAD for each would
+  // cost a request per manifest, and the blobs are looked for in any case.
   const { digest: root } = plan.root;
   if (before !== root && (await destination.head(root, signal)) === undefined) return present;
   if (!verify) add(root);
@@ -131,8 +131,8 @@ async function presentManifests(copying: CopyContext): Promise<Set<string>> {
 }
 
 /**
- * True for the root if it is stored with its tag in one request. With referrers it is stored before them, and the tag after them; by another
- * algorithm than SHA-256, a registry finds it only if it was stored by its digest.
+ * True if the root is pushed by tag, in one request. A root with referrers is pushed by digest before them and tagged after them. A
+ * registry finds a digest other than SHA-256 only if the manifest was pushed by that digest.
  */
 function isLast({ plan, destination }: CopyContext, manifest: Manifest): boolean {
   const alone = plan.referrers.length + plan.tagged.length === 0;
@@ -141,8 +141,8 @@ function isLast({ plan, destination }: CopyContext, manifest: Manifest): boolean
   return alone && tag !== undefined && sharedTagKind(tag) === undefined && manifest === plan.root;
 }
 
-/** Groups manifests so that each is in a later group than those of them that it lists or refers to. They come in such an order. */
-function waves(manifests: readonly Manifest[]): Manifest[][] {
+/** Groups manifests into levels: each manifest is in a later level than its children and its subject. Expects dependencies first. */
+function manifestLevels(manifests: readonly Manifest[]): Manifest[][] {
   const waveOf = new Map<string, number>();
   const result: Manifest[][] = [];
   for (const manifest of manifests) {
@@ -162,24 +162,26 @@ async function linkReferrers(
   const groups = Map.groupBy(unlisted, (referrer) => referrer.subject);
   await mapBounded([...groups], parallel, signal, async ([subject, group], sub) => {
     const manifests = group.map(({ manifest }) => manifest);
-    await destination.keepReferrers(subject, manifests, sub);
+    await destination.ensureReferrers(subject, manifests, sub);
   });
   const warn = (text: string): number => plan.warnings.push(text);
   await mapBounded(plan.tagged, parallel, signal, (attachment, sub) =>
-    keepAttachment(attachment, { destination, retry, warn, signal: sub }),
+    ensureAttachment(attachment, { destination, retry, warn, signal: sub }),
   );
 }
 
-/** The tag belongs to what is attached to some image at the destination: others may have put signatures or referrers there. */
+/** Adds the root to a tag of attachments, which others at the destination may have written too. */
 async function addToTag({ plan, destination, retry, signal }: CopyContext, tag: string): Promise<void> {
   const { root, warnings } = plan;
   const warn = (text: string): never => {
-    throw new TransferError('permanent', `${text}: remove that tag first, or name another one.`);
+    throw new TransferError('permanent', `${text}: delete that tag first, or use another one.`);
   };
-  await keepAttachment({ tag, manifest: root }, { destination, retry, warn, signal });
+  await ensureAttachment({ tag, manifest: root }, { destination, retry, warn, signal });
   const found = await destination.head(tag, signal);
   if (found !== root.digest)
-    warnings.push(`Tag ${tag} of ${destination.place} is ${found}: it has what was there before as well`);
+    warnings.push(
+      `Tag ${tag} of ${destination.place} is ${found}: it also includes the previous attachments`,
+    );
 }
 
 async function setTag(

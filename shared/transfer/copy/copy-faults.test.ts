@@ -114,7 +114,7 @@ describe('a transient fault', () => {
     expect(source.count('GET', /\/blobs\//)).toBe(blobs.copied);
   });
 
-  it('such as expired tokens is overcome with new ones', async () => {
+  it('such as an expired token is overcome with a new token', async () => {
     await copy();
     destination.contents.clear();
     let revoked = false;
@@ -247,7 +247,7 @@ describe('a permanent fault fails with a useful message', () => {
     });
   });
 
-  it('for a stop during the copy', async () => {
+  it('for an aborted copy', async () => {
     const controller = new AbortController();
     source.faults.add({ ...blobGet, fault: { kind: 'hang' } });
     const copying = copy({
@@ -277,7 +277,7 @@ describe('a redirect to another host', () => {
 });
 
 describe('a rate limit', () => {
-  it('that one copy meets is kept by another on the same machine', async () => {
+  it('is shared with other copies on the same machine', async () => {
     const waitsDir = path.join(workDir, 'waits');
     source.faults.add({ times: 1, fault: { kind: 'status', status: 429, retryAfter: '2' } });
     const first = copy({ waitsDir });
@@ -296,7 +296,7 @@ describe('a rate limit', () => {
     expect(begun - told).toBeGreaterThan(1_000);
   });
 
-  it('for one account is no wait for another on the same machine', async () => {
+  it('for one account does not delay another on the same machine', async () => {
     const waitsDir = path.join(workDir, 'waits');
     const open = await startRegistry({ auth: 'none' });
     await seedImage(open, 'team/app', '1.0');

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { FileIdentity, FileInfo, FileSink, FileSource, FileUpload } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import { finished, readFile, tooLarge, wrongDigest } from '../files/read-file.ts';
+import { drain, readFile, tooLarge, wrongDigest } from '../files/read-file.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import type { Progress } from './copy-progress.ts';
 import { type CopyResult, inSession, type RunOptions } from './in-session.ts';
 
-/** A file to copy, and what was ordered of it. */
+/** A file to copy, with the digest and media type that the order requires. */
 export interface NamedFile {
   source: FileSource;
-  /** `sha256:<hex>` that the file must have; the digest that the source claims is expected otherwise. */
+  /** The required digest (`sha256:<hex>`); by default, the digest that the source reports. */
   expected?: string;
-  /** Instead of the one that the source tells. */
+  /** Overrides the media type that the source reports. */
   mediaType?: string;
   /** The base name of the file. */
   name: string;
@@ -32,50 +32,54 @@ interface FileCopy extends FileEnds {
 }
 
 const unknownType = 'application/octet-stream';
-/** What every destination takes: a source may say anything. */
+/** Media types that every destination accepts: a source may report anything. */
 const usableType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w.+-]{1,40}=[\w.+"-]{1,100})?$/;
 
 /**
- * Copies one file as a stream that is hashed on its way. What is there already is not moved: a file of the expected digest, or one that the
- * destination got from the same version of the source. Its result is the one of an artifact with one blob. Rejects with a TransferError
- * whose message contains no credentials.
+ * Copies one file as a stream and hashes it on the way. A file is skipped if the destination has the expected digest, or wrote it from the
+ * same version of the source. The result is that of an artifact with one blob. Rejects with a TransferError whose message contains no
+ * credentials.
  */
 export function copyFile(
   options: RunOptions,
-  open: (opening: Opening) => Promise<FileEnds>,
+  open: (context: TransferContext) => Promise<FileEnds>,
 ): Promise<CopyResult> {
-  return inSession(options, async (opening) => copyFileEnds(options, await open(opening), opening));
+  return inSession(options, async (context) => copyFileEnds(options, await open(context), context));
 }
 
-/** The same between opened ends, in a session that goes on. */
+/** Copies between ends that are already open, within an existing session. */
 export async function copyFileEnds(
   options: RunOptions,
   ends: FileEnds,
-  opening: Opening,
+  context: TransferContext,
 ): Promise<CopyResult> {
-  const copy = copyOf(options, ends, opening);
-  return copyEnds(copy, await look(copy));
+  const copy = copyOf(options, ends, context);
+  return copyEnds(copy, await inspect(copy));
 }
 
-/** What `copyFile` would do between these ends: `present` is the file, if the destination has it. */
-export function lookAtEnds(options: RunOptions, ends: FileEnds, opening: Opening): Promise<FileLook> {
-  return look(copyOf(options, ends, opening));
+/** Inspects both ends before a copy. `present` is the wanted file, if the destination has it. */
+export function inspectEnds(
+  options: RunOptions,
+  ends: FileEnds,
+  context: TransferContext,
+): Promise<FileInspection> {
+  return inspect(copyOf(options, ends, context));
 }
 
 function copyOf(
   { maxBytes = Number.MAX_SAFE_INTEGER, verify = false, progress }: RunOptions,
   ends: FileEnds,
-  { session, signal }: Opening,
+  { session, signal }: TransferContext,
 ): FileCopy {
   return { ...ends, maxBytes, verify, retry: session.retry, signal, ...(progress && { progress }) };
 }
 
-/** What both ends tell before anything is moved. */
-interface FileLook extends Wanted {
+/** What both ends report before anything is moved. */
+interface FileInspection extends ExpectedFile {
   present: FileIdentity | undefined;
 }
 
-async function look(copy: FileCopy): Promise<FileLook> {
+async function inspect(copy: FileCopy): Promise<FileInspection> {
   const { source, destination, verify, signal } = copy;
   const [info, stored] = await Promise.all([source.stat(signal), destination.head(signal, verify)]);
   const expected = expectedOf(copy, info);
@@ -84,7 +88,10 @@ async function look(copy: FileCopy): Promise<FileLook> {
   return { ...wanted, present: stored && (await identityOf(copy, stored, wanted)) };
 }
 
-async function copyEnds(copy: FileCopy, { info, expected, origin, present }: FileLook): Promise<CopyResult> {
+async function copyEnds(
+  copy: FileCopy,
+  { info, expected, origin, present }: FileInspection,
+): Promise<CopyResult> {
   const { destination, signal } = copy;
   const mediaType = mediaTypeOf(copy, info);
   if (present !== undefined) {
@@ -98,7 +105,7 @@ async function copyEnds(copy: FileCopy, { info, expected, origin, present }: Fil
     mediaType,
     name: copy.name,
     origin,
-    read() {
+    identity() {
       if (identity === undefined) throw new Error('the content has not been read to its end');
       return identity;
     },
@@ -110,17 +117,17 @@ async function copyEnds(copy: FileCopy, { info, expected, origin, present }: Fil
     },
   };
   if (await copiedWithin(copy, info, upload, (proven) => (identity = proven)))
-    return result(upload.read(), mediaType, 'mounted', []);
+    return result(upload.identity(), mediaType, 'mounted', []);
   const warnings = await destination.put(upload, signal);
-  return result(upload.read(), mediaType, 'copied', warnings);
+  return result(upload.identity(), mediaType, 'copied', warnings);
 }
 
-/** What the file is to be called: by the order, else by its source. */
+/** The media type of the file: of the order, else of the source. */
 export function mediaTypeOf({ mediaType }: NamedFile, { mediaType: told }: FileInfo): string {
   return mediaType ?? (told !== undefined && usableType.test(told) ? told : unknownType);
 }
 
-/** What the file must be. Throws for an order and a source that contradict each other where the source has proof. */
+/** The expected digest. Throws if the order requires another digest than the source has computed. */
 export function expectedOf(
   { source, expected }: NamedFile,
   { digest, proven }: FileInfo,
@@ -130,7 +137,7 @@ export function expectedOf(
   return expected ?? digest;
 }
 
-/** Names a version of a file, for `FileInfo.origin`; undefined where the server does not tell versions apart. */
+/** Identifies a version of a file, for `FileInfo.origin`; undefined if the server has no validator for it. */
 export function versionOf({ url }: FileSource, { validator, size }: FileInfo): string | undefined {
   if (validator === undefined) return undefined;
   return createHash('sha256')
@@ -138,17 +145,17 @@ export function versionOf({ url }: FileSource, { validator, size }: FileInfo): s
     .digest('hex');
 }
 
-interface Wanted {
+interface ExpectedFile {
   info: FileInfo;
   expected: string | undefined;
   origin: string | undefined;
 }
 
-/** The identity of what is at the destination, if that is what is wanted. */
+/** The identity of the destination's file, if it is the wanted one. */
 async function identityOf(
   { destination, retry, signal, maxBytes }: FileCopy,
   stored: FileInfo,
-  { info, expected, origin }: Wanted,
+  { info, expected, origin }: ExpectedFile,
 ): Promise<FileIdentity | undefined> {
   const { size, digest } = stored;
   if (size === undefined || (info.size !== undefined && info.size !== size)) return undefined;
@@ -158,15 +165,15 @@ async function identityOf(
     return isSame ? { size, digest } : undefined;
   }
   if (expected === undefined) return undefined;
-  // A server that keeps no digest: reading it back costs less than sending it again, and changes nothing.
-  const reading = { source: destination.written, size, expected, maxBytes, retry };
-  return finished(readFile(reading, signal)).catch((caught: unknown) => {
+  // The server stores no digest: reading the file back costs less than sending it again, and writes nothing.
+  const reading = { source: destination.readBack, size, expected, maxBytes, retry };
+  return drain(readFile(reading, signal)).catch((caught: unknown) => {
     if (caught instanceof TransferError && caught.reason === 'permanent') return undefined;
     throw caught;
   });
 }
 
-/** Copies within the storage that has both ends, if there is one. The content is read and verified first, unless the storage has proof. */
+/** Copies server-side, if one storage has both ends. The content is read and verified first, unless the storage has computed the digest. */
 async function copiedWithin(
   { source, destination, signal }: FileCopy,
   { validator, size, digest, proven }: FileInfo,

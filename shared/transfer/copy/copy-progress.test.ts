@@ -4,8 +4,8 @@ import { blobSteps, createCopyProgress } from './copy-progress.ts';
 
 const blob = (digest: string, size: number) => ({ mediaType: 'x', digest, size });
 
-describe('the tally', () => {
-  it('never falls, even when a blob is sent again from its beginning, and ends at the total', () => {
+describe('the progress of a copy', () => {
+  it('never decreases, even when a blob is sent again from its beginning, and ends at the total', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(100), { maxLength: 30 }), (positions) => {
         const seen: number[] = [];
@@ -19,7 +19,7 @@ describe('the tally', () => {
     );
   });
 
-  it('counts what exists neither as moved nor as to be moved', () => {
+  it('counts existing content neither as sent nor as to be sent', () => {
     const seen: [number, number][] = [];
     const copyProgress = createCopyProgress(130, (...both) => seen.push(both));
     copyProgress.settled(blob('a', 100), 'existed');
@@ -44,7 +44,7 @@ describe('the tally', () => {
   });
 });
 
-it('tells of the first and the last blob, and not of each of many at once', () => {
+it('reports the first and the last blob, and not each of many at once', () => {
   const told: string[] = [];
   const settle = blobSteps(8, (step) => told.push(step));
   for (let blob = 0; blob < 8; blob += 1) settle();

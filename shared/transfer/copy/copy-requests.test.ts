@@ -54,7 +54,7 @@ const lookup = [
 ];
 
 describe('the requests of a copy', () => {
-  it('are one to a destination that has the image', async () => {
+  it('are one if the destination has the image', async () => {
     await seedImage(source, 'team/app', '1.0', platform);
     await copy();
     source.requests.length = 0;
@@ -64,7 +64,7 @@ describe('the requests of a copy', () => {
     expect(requestsTo(source)).toEqual(lookup);
   });
 
-  it('are three for a blob, and write each manifest once', async () => {
+  it('are three per blob, and write each manifest once', async () => {
     await seedImage(source, 'team/app', '1.0', platform);
     const { blobs } = await copy();
     const each = (request: string): string[] => Array.from({ length: blobs.copied }, () => request);
@@ -83,7 +83,7 @@ describe('the requests of a copy', () => {
     expect(requestsTo(source)).toEqual([...lookup, ...each('GET blobs/<digest>')].sort());
   });
 
-  it('look for a manifest only where the destination has the root', async () => {
+  it('look for a manifest only if the destination has the root', async () => {
     await seedImage(source, 'team/app', '1.0', platform);
     await copy();
     destination.contents.get('mirror/app')?.tags.clear();
@@ -95,7 +95,7 @@ describe('the requests of a copy', () => {
     ]);
   });
 
-  it('read the list of tags once instead of looking for the attachments of many manifests', async () => {
+  it('list the tags once instead of looking for the attachments of many manifests', async () => {
     const platforms = ['linux/amd64', 'linux/arm64', 'linux/riscv64', 'linux/s390x'];
     const { children } = await seedImage(source, 'team/app', '1.0', { ...platform, platforms });
     const signed = children.at(-1) ?? '';
@@ -117,7 +117,7 @@ describe('the requests of a copy', () => {
       'lists a round number of tags, and may have more',
       (response) => response.end(JSON.stringify({ tags: ['1.0', ...Array(99).keys()].map(String) })),
     ],
-  ])('look for each attachment where the registry %s', async (_, list) => {
+  ])('look for each attachment if the registry %s', async (_, list) => {
     const platforms = ['linux/amd64', 'linux/arm64', 'linux/riscv64'];
     await seedImage(source, 'team/app', '1.0', { ...platform, platforms });
     const front = await startRegistryFront(source.url, ({ url }) =>
@@ -128,7 +128,7 @@ describe('the requests of a copy', () => {
     expect(looked).toHaveLength(12);
   });
 
-  it('use the upload that a registry opens instead of mounting', async () => {
+  it('use the upload session that a registry opens instead of mounting', async () => {
     await seedImage(source, 'team/app', '1.0', platform);
     const front = await startRegistryFront(source.url, ({ url }) =>
       url.includes('mount=') ? { answer: (response) => void openUpload(response) } : undefined,
@@ -142,7 +142,7 @@ describe('the requests of a copy', () => {
     expect(front.requests.filter(({ method }) => method === 'POST')).toHaveLength(blobs.copied);
   });
 
-  it('are under way for several blobs at a time', async () => {
+  it('are in flight for several blobs at a time', async () => {
     await seedImage(source, 'team/app', '1.0', { ...platform, layers: 4 });
     const { promise: three, resolve } = Promise.withResolvers<void>();
     let asked = 0;

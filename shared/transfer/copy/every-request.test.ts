@@ -54,12 +54,12 @@ async function copyWith(fault: Fault | undefined, position: number): Promise<num
 }
 
 describe('a copy', () => {
-  it('makes as many requests as are tried here', async () => {
+  it('makes as many requests as this test interrupts', async () => {
     expect(await copyWith(undefined, -1)).toBe(requests);
   });
 
   it.each(Array.from({ length: requests }, (_, position) => position))(
-    'is complete whatever befalls its request %i',
+    'is complete whatever happens to its request %i',
     async (position) => {
       for (const fault of faults) await copyWith(fault, position);
     },

@@ -7,24 +7,24 @@ import type { Descriptor, Manifest } from '../content/manifest.ts';
 import { createSpool } from '../content/spool.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { readFile } from '../files/read-file.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { expectedOf, mediaTypeOf, type NamedFile } from './copy-file.ts';
 
-/** What is known of a file before it is copied. */
-interface Known {
+/** What is known about a file before it is copied. */
+interface KnownFile {
   layer: Descriptor;
   manifest: Manifest;
   open(offset: number, signal: AbortSignal): Promise<OpenBlob>;
 }
 
 /**
- * A file as a source of artifacts: the same one that `ociFileSink` makes of it. A file whose size or digest nobody tells is read into `opening.folder`
- * first, up to `maxBytes`. The ContentSource rejects with TransferErrors.
+ * Returns a file as a ContentSource, with the same manifest that `ociFileSink` creates. A file of unknown size or digest is first spooled
+ * to `context.folder`, up to `maxBytes`. The ContentSource rejects with TransferErrors.
  */
-export function fileContent(file: NamedFile, opening: Opening, maxBytes: number): ContentSource {
+export function fileContent(file: NamedFile, context: TransferContext, maxBytes: number): ContentSource {
   const { label, url } = file.source;
-  let known: Promise<Known> | undefined;
-  const look = () => (known ??= knownOf(file, opening, maxBytes));
+  let known: Promise<KnownFile> | undefined;
+  const look = () => (known ??= identifyFile(file, context, maxBytes));
   const { host, pathname } = new URL(url);
   return {
     place: label,
@@ -45,11 +45,11 @@ export function fileContent(file: NamedFile, opening: Opening, maxBytes: number)
   };
 }
 
-async function knownOf(
+async function identifyFile(
   file: NamedFile,
-  { session, folder, signal }: Opening,
+  { session, folder, signal }: TransferContext,
   maxBytes: number,
-): Promise<Known> {
+): Promise<KnownFile> {
   const { source, name } = file;
   const info = await source.stat(signal);
   const expected = expectedOf(file, info);

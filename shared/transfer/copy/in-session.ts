@@ -1,25 +1,25 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { TransferError } from '../errors/transfer-error.ts';
-import { type Opening, openSession, type SessionOptions } from '../oci/session.ts';
-import type { Counts, Progress, TellStep } from './copy-progress.ts';
+import { openSession, type SessionOptions, type TransferContext } from '../oci/session.ts';
+import type { Counts, Progress, ReportStep } from './copy-progress.ts';
 
-/** What every run of a copy or comparison is started with. */
+/** Options of every copy or comparison. */
 export interface RunOptions extends SessionOptions {
   signal: AbortSignal;
-  /** Called with the bytes done, which never fall, and their total. */
+  /** Called with the bytes sent, which never decrease, and their total. */
   progress?: Progress;
-  /** Told what a person would like to read in a log while it runs. */
-  onStep?: TellStep;
+  /** Called with short descriptions of each step, for a log that people follow. */
+  onStep?: ReportStep;
   /** The folder for large blobs; the copy creates its own folder in it and removes it. */
   workDir: string;
   /** An artifact with more bytes than this is refused before any of its blobs is copied. */
   maxBytes?: number;
-  /** True: every blob is looked for at the destination, and sent where it is lost, although the destination has the manifests that list it. */
+  /** True: every blob is looked up at the destination, and sent again if it is lost, even if the destination has its manifest. */
   verify?: boolean;
 }
 
-/** How many manifests and blobs the destination had lost. */
+/** Manifests and blobs that the destination had lost and that were sent again. */
 export interface Repaired {
   manifests: number;
   blobs: number;
@@ -34,9 +34,9 @@ export interface CopyResult {
   blobs: Counts;
   /** Number of signatures, SBOMs and attestations copied. */
   referrers: number;
-  /** What the destination had lost of an artifact that it had, and got again; absent if nothing. */
+  /** Content that the destination had lost; absent if nothing was repaired. */
   repaired?: Repaired;
-  /** The first SBOMs by which a policy let it pass: what each describes, its type, and the blob that has it. */
+  /** The first SBOMs by which the artifact passed the policy: subject, type, and the digest of the blob with the SBOM. */
   sboms?: readonly { subject: string; type: string; digest?: string }[];
   warnings: string[];
 }
@@ -45,12 +45,12 @@ const maxWarnings = 20;
 const maxWarningLength = 300;
 
 /**
- * Runs one copy in a session and a folder of its own, and ends both with it. Rejects with a TransferError whose message contains no
- * credentials; nor do the warnings of the result.
+ * Runs one copy in a session and a temporary folder of its own, and closes both. Rejects with a TransferError. Neither its message nor the
+ * warnings of the result contain credentials.
  */
 export async function inSession<Result extends { warnings: string[] }>(
   options: RunOptions,
-  copy: (opening: Opening) => Promise<Result>,
+  copy: (context: TransferContext) => Promise<Result>,
 ): Promise<Result> {
   const { signal, workDir } = options;
   const session = openSession(options);
@@ -68,7 +68,7 @@ export async function inSession<Result extends { warnings: string[] }>(
 }
 
 /**
- * The first warnings, each cut: an image can have thousands, and the result becomes part of a Workflow's status. Secrets are masked before
+ * The first warnings, truncated: an image can have thousands, and the result becomes part of a Workflow's status. Secrets are masked before
  * the cut, because half a secret would not be recognised.
  */
 function bounded(warnings: readonly string[], mask: (warning: string) => string): string[] {

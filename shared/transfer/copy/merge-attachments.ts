@@ -3,16 +3,16 @@ import { type Manifest, maxManifestBytes, ociIndex, parseManifest } from '../con
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestOf, sharedTagKind } from '../reference/digest.ts';
 
-/** How an attachment of the source comes to a tag that has another one. */
+/** What to do with a tag of the destination that holds another attachment. */
 export type AttachmentMerge =
-  /** What is there has all of it. */
+  /** The tag includes all of it. */
   | { action: 'keep' }
-  /** Both cannot be under one tag: what is there stays, and `why` says what the source has. */
+  /** Both cannot share the tag: it is left unchanged. `why` is for a message. */
   | { action: 'conflict'; why: string }
-  /** `manifest` has all of both; `config` is its config where that is to be stored first. */
+  /** `manifest` includes both; `config` is its config, if it must be stored first. */
   | { action: 'put'; manifest: Manifest; config?: Buffer };
 
-/** Of an image, or an entry of an index. */
+/** A layer of an image, or an entry of an index. */
 interface Layer {
   digest: string;
   [field: string]: unknown;
@@ -24,17 +24,17 @@ const configTypes = [
 ];
 
 /**
- * Merges what a cosign tag of the destination holds with what the source has under it, as cosign adds a signature to others: the layers of both, those that
- * are there first. A layer is known by digest, type and annotations, because two keys sign the same payload, and the signature is an annotation. An
- * SBOM is not added to another one: cosign takes it from an attachment of one layer only. Under the tag of a list of referrers, the lists are merged.
+ * Merges the attachments of source and destination under one tag, as cosign adds a signature to others: the layers of both, the
+ * destination's first. A layer is identified by digest, type and annotations, because two keys sign the same payload and the signature is
+ * an annotation. SBOMs are not merged: cosign reads an SBOM only from an attachment with a single layer. Lists of referrers are united.
  */
 export function mergeAttachments(tag: string, there: Manifest, added: Manifest): AttachmentMerge {
   if (sharedTagKind(tag) === 'referrers') return mergeLists(tag, there, added);
   const [ours, theirs] = [layersOf(there), layersOf(added)];
   if (ours === undefined || theirs === undefined)
-    return { action: 'conflict', why: 'one of the two is no list of layers' };
+    return { action: 'conflict', why: 'source and destination do not both have layers' };
   const known = new Set(ours.map(keyOf));
-  // Each once: repeated layers of a source must not look like layers that are there.
+  // Deduplicated: a layer that the source repeats must not look like one that the destination has.
   const missing = [...new Map(theirs.map((layer) => [keyOf(layer), layer]))].flatMap(([key, layer]) =>
     known.has(key) ? [] : [layer],
   );
@@ -42,16 +42,16 @@ export function mergeAttachments(tag: string, there: Manifest, added: Manifest):
   const offered = new Set(theirs.map(keyOf));
   if (ours.every((layer) => offered.has(keyOf(layer)))) return { action: 'put', manifest: added };
   if (tag.endsWith('.sbom'))
-    return { action: 'conflict', why: 'cosign keeps one SBOM of an image under this tag' };
+    return { action: 'conflict', why: 'cosign supports only one SBOM per image under this tag' };
   return merged(tag, there, [...ours, ...missing]);
 }
 
-/** An artifact that is no list has that tag by chance, and is replaced as under any other tag. */
+/** Unites two lists of referrers. A manifest that is no such list has the tag by chance, and is replaced as under any other tag. */
 function mergeLists(tag: string, there: Manifest, added: Manifest): AttachmentMerge {
   const [ours, theirs] = [listOf(there), listOf(added)];
   if (ours === undefined) return { action: 'put', manifest: added };
   if (theirs === undefined)
-    return { action: 'conflict', why: 'it lists referrers, and what the source has is no such list' };
+    return { action: 'conflict', why: 'the tag lists referrers, but the source has no such list' };
   const known = new Set(ours.map(({ digest }) => digest));
   const missing = theirs.filter(({ digest }) => !known.has(digest));
   if (missing.length === 0) return { action: 'keep' };
@@ -59,7 +59,7 @@ function mergeLists(tag: string, there: Manifest, added: Manifest): AttachmentMe
   return { action: 'put', manifest: bounded(tag, bytes, there) };
 }
 
-/** The entries as they are written; undefined for what is no list of referrers, such as the index of an image for several platforms. */
+/** The raw entries of a list of referrers; undefined for any other manifest, such as an index with platforms. */
 function listOf(manifest: Manifest): Layer[] | undefined {
   const { manifests } = bodyOf(manifest);
   const isList = manifest.mediaType === ociIndex && Array.isArray(manifests) && manifests.every(isLayer);
@@ -88,7 +88,7 @@ function bounded(tag: string, bytes: Buffer, there: Manifest): Manifest {
   return parseManifest(bytes, `attachments under tag ${tag}`, there.mediaType, there.digest);
 }
 
-/** What cosign writes: an image of layers that are not compressed, so that each is its own diff ID. */
+/** The config as cosign writes it: the layers are not compressed, so each digest is also its diff ID. */
 function configOf(layers: readonly Layer[]): Buffer {
   const created = '0001-01-01T00:00:00Z';
   return Buffer.from(
@@ -103,7 +103,7 @@ function configOf(layers: readonly Layer[]): Buffer {
   );
 }
 
-/** The layers as they are written; undefined for an index. */
+/** The raw layers; undefined for an index. */
 function layersOf(manifest: Manifest): Layer[] | undefined {
   const { layers } = bodyOf(manifest);
   return Array.isArray(layers) && layers.every(isLayer) ? layers : undefined;

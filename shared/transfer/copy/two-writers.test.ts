@@ -57,7 +57,7 @@ function interleaved(tag: string): { early: Wrap; late: Wrap } {
   return { early: wrap(0), late: wrap(1) };
 }
 
-describe('two copies that write one tag of the destination at once', () => {
+describe('two copies that write one tag of the destination concurrently', () => {
   it.each([
     ['signatures under the tag of cosign', 'sig', true],
     ['lists of referrers of a registry without the API', 'referrer', false],
@@ -75,10 +75,15 @@ describe('two copies that write one tag of the destination at once', () => {
     const copy = (source: Registry, wrap: Wrap) =>
       copyArtifact(options, async ({ session }) => ({
         source: registrySource(
-          session.open({ name: 's', remoteURL: source.url, image: 'team/app:1.0' }, 'pull'),
+          session.repository({ name: 's', remoteURL: source.url, image: 'team/app:1.0' }, 'pull'),
         ),
         destination: registrySink(
-          wrap(session.open({ name: 'd', remoteURL: destination.url, image: 'mirror/app:1.0' }, 'pull,push')),
+          wrap(
+            session.repository(
+              { name: 'd', remoteURL: destination.url, image: 'mirror/app:1.0' },
+              'pull,push',
+            ),
+          ),
         ),
       }));
     await Promise.all([copy(one, early), copy(two, late)]);

@@ -31,7 +31,7 @@ function stored() {
 }
 
 describe('a repeated copy whose destination lost blobs', () => {
-  it('sends each of them again where it verifies: config, layers of every platform, and of the signature', async () => {
+  it('sends each of them again with verify: config, layers of every platform, and of the signature', async () => {
     await seedImage(source, 'team/app', '1.0', { layers: 2 });
     await copy();
     const digests = [...stored().blobs.keys()];
@@ -46,7 +46,7 @@ describe('a repeated copy whose destination lost blobs', () => {
     }
   });
 
-  it('trusts the manifest otherwise, and asks for no blob', async () => {
+  it('trusts the manifest without verify, and looks up no blob', async () => {
     await seedImage(source, 'team/app', '1.0');
     await copy();
     stored().blobs.clear();
@@ -55,7 +55,7 @@ describe('a repeated copy whose destination lost blobs', () => {
     expect(destination.count('HEAD', /\/blobs\//)).toBe(0);
   });
 
-  it('writes nothing where all is there', async () => {
+  it('writes nothing if the destination is complete', async () => {
     await seedImage(source, 'team/app', '1.0');
     await copy();
     destination.requests.length = 0;
@@ -63,7 +63,7 @@ describe('a repeated copy whose destination lost blobs', () => {
     expect(destination.count('PUT') + destination.count('POST')).toBe(0);
   });
 
-  it('finds children of an index that are lost, and a root that only its tag still has', async () => {
+  it('finds lost children of an index, and a lost root that its tag still names', async () => {
     const { children, digest } = await seedImage(source, 'team/app', '1.0');
     await copy();
     for (const lost of [...children, digest]) {
@@ -75,7 +75,7 @@ describe('a repeated copy whose destination lost blobs', () => {
     }
   });
 
-  it('repairs nothing where all is there, or where the artifact is new', async () => {
+  it('repairs nothing if the destination is complete, or the artifact is new', async () => {
     await seedImage(source, 'team/app', '1.0');
     expect(await copy(true)).not.toHaveProperty('repaired');
     expect(await copy(true)).not.toHaveProperty('repaired');
@@ -93,8 +93,8 @@ describe('a repeated copy whose destination lost blobs', () => {
           source: 'team/app:1.0',
           target: 'mirror/app:1.0',
           open: async () => ({
-            source: registrySource(session.open(from(), 'pull')),
-            destination: registrySink(session.open(to(), 'pull,push')),
+            source: registrySource(session.repository(from(), 'pull')),
+            destination: registrySink(session.repository(to(), 'pull,push')),
           }),
         },
       ],

@@ -18,8 +18,12 @@ describe('accountOf', () => {
     expect(accountOf({ accessKeyID: 'jo', secretAccessKey: 'x' })).toBe('user jo');
   });
 
-  it('tells users, tokens, client certificates, an identity of a cloud and nobody apart', () => {
-    const cloud = { kind: 'cloud' as const, owner: () => 'pod', lend: () => Promise.reject(new Error('no')) };
+  it('distinguishes users, tokens, client certificates, a cloud identity and anonymous access', () => {
+    const cloud = {
+      kind: 'cloud' as const,
+      owner: () => 'pod',
+      fetch: () => Promise.reject(new Error('no')),
+    };
     const accounts = [
       accountOf(undefined),
       accountOf({ username: 'jo', password: 'x' }),

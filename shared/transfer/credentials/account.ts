@@ -4,8 +4,8 @@ import type { EndpointCredentials } from './credentials.ts';
 import type { RegistryCredentials } from './docker-config.ts';
 
 /**
- * Tells the accounts of one server apart, without their secrets: the same for all who are the same to the server. Empty for who is anonymous. A
- * token, which has no name, stands by its digest.
+ * Returns a key that distinguishes accounts of one server without containing secrets: equal for credentials that the server treats as one
+ * account, and empty for anonymous access. A token has no name, so its digest is used.
  */
 export function accountOf(
   credentials: RegistryCredentials | EndpointCredentials | undefined,
@@ -21,7 +21,7 @@ export function accountOf(
 function nameOf(credentials: RegistryCredentials | EndpointCredentials | undefined): string[] {
   if (credentials === undefined) return [];
   if ('username' in credentials) return [`user ${credentials.username}`];
-  // Keys of a storage may come as username and password.
+  // S3 keys may be stored as username and password.
   if ('accessKeyID' in credentials) return [`user ${credentials.accessKeyID}`];
   if ('token' in credentials) return [`token ${digest(credentials.token)}`];
   return 'kind' in credentials && credentials.kind === 'cloud' ? ['cloud'] : [];

@@ -5,23 +5,23 @@ import {
   secretsOfDockerConfig,
 } from './docker-config.ts';
 
-/** The credentials of an Endpoint, in the forms that a Secret can have. */
+/** The credentials of an Endpoint, in the forms that a Secret supports. */
 export type EndpointCredentials =
   | { username: string; password: string }
   | { dockerConfigJson: string }
   | { token: string }
   | S3Credentials;
 
-/** Keys of an account of an S3-compatible storage. */
+/** Access keys of an S3-compatible storage. */
 export interface S3Credentials {
   accessKeyID: string;
   secretAccessKey: string;
   sessionToken?: string;
-  /** Of the bucket, if neither the host's name nor the storage tells it. */
+  /** The region of the bucket, if neither the host name nor the storage reports it. */
   region?: string;
 }
 
-/** The credentials for `repository` on `host`. Throws a config TransferError for a malformed docker config. */
+/** Returns the credentials for `repository` on `host`. Throws a config TransferError for a malformed docker config. */
 export function credentialsFor(
   given: EndpointCredentials | undefined,
   host: string,
@@ -34,15 +34,15 @@ export function credentialsFor(
   return { kind: 'basic', username: given.username, password: given.password };
 }
 
-/** What is sent for the credentials of a registry now. */
-export async function presented(
+/** Returns the credentials to send now, fetching those of a cloud. */
+export async function currentCredentials(
   credentials: RegistryCredentials,
   signal: AbortSignal,
 ): Promise<OwnCredentials> {
-  return credentials.kind === 'cloud' ? credentials.lend(signal) : credentials;
+  return credentials.kind === 'cloud' ? credentials.fetch(signal) : credentials;
 }
 
-/** The parts of credentials that must not be printed. A user name is not a secret; what a cloud lends is masked when it comes. */
+/** The secret parts of credentials. A user name is not secret; cloud credentials are masked when they are fetched. */
 export function secretsOf(credentials: RegistryCredentials): string[] {
   if (credentials.kind === 'none' || credentials.kind === 'cloud') return [];
   if (credentials.kind === 'basic') {
@@ -52,7 +52,7 @@ export function secretsOf(credentials: RegistryCredentials): string[] {
   return [credentials.token];
 }
 
-/** The same for the credentials of an Endpoint, for every registry in them. */
+/** The secret parts of an Endpoint's credentials, for every registry in them. */
 export function secretsOfEndpoint(given: EndpointCredentials | undefined): string[] {
   if (given === undefined) return [];
   if ('token' in given) return [given.token];

@@ -37,7 +37,7 @@ describe('a docker config', () => {
     ).toBe('exact');
   });
 
-  it('prefers tokens and accepts user name and password apart or together', () => {
+  it('prefers tokens, and accepts user name and password separately or combined', () => {
     expect(
       lookupDockerConfig(config({ 'r.io': { identitytoken: 'i', auth: auth('a:b') } }), 'r.io', 'a').kind,
     ).toBe('identity');
@@ -48,7 +48,7 @@ describe('a docker config', () => {
     expect(together).toEqual(apart);
   });
 
-  it('names its hosts when none matches', () => {
+  it('lists its hosts if none matches', () => {
     expect(lookupDockerConfig(config({ 'r.io': {} }), 'other.io', 'a')).toMatchObject({
       hint: expect.stringContaining('r.io'),
     });

@@ -1,30 +1,30 @@
 import { isRecord } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { Lend } from './kept.ts';
+import type { CredentialSource } from './cached-credentials.ts';
 
-/** Credentials that clouds lend for the identity of a pod. */
-export type LentCredentials =
+/** Credentials that a cloud issues for the identity of a pod. */
+export type IssuedCredentials =
   | { kind: 'basic'; username: string; password: string }
   /** Exchanged for access tokens at the registry's token service. */
   | { kind: 'identity'; token: string };
 
-/** Credentials that are at hand. */
+/** Credentials that are available without a fetch. */
 export type OwnCredentials =
   | { kind: 'none'; hint?: string }
-  | LentCredentials
+  | IssuedCredentials
   /** Sent unchanged, as a Bearer token. */
   | { kind: 'token'; token: string };
 
 /** The credentials for one registry. */
 export type RegistryCredentials = OwnCredentials | CloudCredentials;
 
-/** Those of the pod's identity, fetched when the registry asks for them. */
+/** Credentials of the pod's identity, fetched when the registry requires them. */
 export interface CloudCredentials {
   kind: 'cloud';
-  /** Whose they are, for messages. */
+  /** The name of the identity, for messages. */
   owner: () => string;
-  lend: Lend<LentCredentials>;
-  /** True: the registry wants a token for what is public too, and gives it to anybody. That is tried first. */
+  fetch: CredentialSource<IssuedCredentials>;
+  /** True: the registry requires a token even for public content, and issues it to anybody. An anonymous token is tried first. */
   tokensForAll?: true;
 }
 
@@ -45,7 +45,7 @@ function parseEntries(json: string): Map<string, Entry> {
   try {
     parsed = JSON.parse(json);
   } catch {
-    // The message of the parser quotes the text, which contains credentials.
+    // The parser's message quotes the text, which contains credentials.
     throw malformed('it is not JSON');
   }
   const auths = isRecord(parsed) ? parsed.auths : undefined;
@@ -55,14 +55,14 @@ function parseEntries(json: string): Map<string, Entry> {
   );
 }
 
-/** The same key for `https://index.docker.io/v1/` and `docker.io`, and for `https://host/v2/` and `host`. */
+/** Maps `https://index.docker.io/v1/` and `docker.io` to one key, and `https://host/v2/` and `host`. */
 function normalizeKey(key: string): string {
   const bare = key.replace(/^https?:\/\//, '').replace(/\/(?:v1|v2)?\/?$/, '');
   return bare.replace(/^(?:index\.docker\.io|registry-1\.docker\.io)(?=$|\/)/, 'docker.io');
 }
 
-/** How closely `key` matches `host/repository`: 0 is no match; a longer path ranks higher, then an exact host over a `*`. */
-function closeness(key: string, host: string, repository: string): number {
+/** Ranks how closely `key` matches `host/repository`: 0 is no match; a longer path ranks higher, then an exact host over a `*`. */
+function matchScore(key: string, host: string, repository: string): number {
   const slash = key.indexOf('/');
   const keyHost = slash === -1 ? key : key.slice(0, slash);
   const keyPath = slash === -1 ? '' : key.slice(slash + 1);
@@ -72,7 +72,7 @@ function closeness(key: string, host: string, repository: string): number {
   return 1 + (exact ? 1 : 0) + 2 * keyPath.length;
 }
 
-/** `*` matches any text within one label of the host name, as in the kubelet's image pull secrets. */
+/** Matches `*` within one label of the host name, like the kubelet's image pull secrets. */
 function matchesGlob(pattern: string, host: string): boolean {
   if (!pattern.includes('*')) return false;
   const labels = pattern.toLowerCase().split('.');
@@ -114,14 +114,14 @@ function credentialsOf(entry: Entry): OwnCredentials {
 }
 
 /**
- * The credentials that a docker `config.json` holds for `host/repository`: the entry with the longest matching path.
- * Without a match, `none` with a hint that names the hosts it holds. Throws a config TransferError on malformed input.
+ * Returns the credentials in a docker `config.json` for `host/repository`: those of the entry with the longest matching path. Without a
+ * match, `none` with a hint that lists the hosts. Throws a config TransferError for malformed input.
  */
 export function lookupDockerConfig(json: string, host: string, repository: string): OwnCredentials {
   const entries = parseEntries(json);
   let best: { score: number; entry: Entry } | undefined;
   for (const [key, entry] of entries) {
-    const score = closeness(normalizeKey(key), host, repository);
+    const score = matchScore(normalizeKey(key), host, repository);
     if (score > (best?.score ?? 0)) best = { score, entry };
   }
   if (best) return credentialsOf(best.entry);
@@ -129,13 +129,13 @@ export function lookupDockerConfig(json: string, host: string, repository: strin
   return { kind: 'none', hint: `its docker config has no entry for ${host} (entries: ${known || 'none'})` };
 }
 
-/** Every password and token in a docker `config.json`; none if it is malformed. */
+/** Returns every password and token in a docker `config.json`; none if it is malformed. */
 export function secretsOfDockerConfig(json: string): string[] {
   let entries: Map<string, Entry>;
   try {
     entries = parseEntries(json);
   } catch {
-    // lookupDockerConfig reports the error; the whole text counts as a secret anyway.
+    // lookupDockerConfig reports the error; the whole text is masked anyway.
     return [];
   }
   return [...entries.values()].flatMap(({ auth, password, identitytoken, registrytoken }) => {

@@ -1,7 +1,7 @@
 import { AddressError } from '#shared/domain/address';
 import { TransferError } from './transfer-error.ts';
 
-/** The same function for a transfer: an address that cannot be resolved is a TransferError with reason `config`. */
+/** Wraps a function so that an address that cannot be resolved throws a TransferError with reason `config`. */
 export function asConfig<Args extends unknown[], Result>(
   resolve: (...args: Args) => Result,
 ): (...args: Args) => Result {

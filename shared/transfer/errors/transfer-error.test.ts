@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
+  abortError,
   exitCodes,
   explainShortage,
-  reworded,
-  stopped,
   TransferError,
-  throwIfStopped,
+  throwIfAborted,
+  withMessage,
 } from './transfer-error.ts';
 
 describe('transfer errors', () => {
@@ -27,7 +27,7 @@ describe('transfer errors', () => {
 
   it('keep everything except the message when reworded', () => {
     const error = new TransferError('retryable', 'a', { retryAfterMs: 5 });
-    expect(reworded(error, 'b')).toMatchObject({
+    expect(withMessage(error, 'b')).toMatchObject({
       message: 'b',
       reason: 'retryable',
       retryAfterMs: 5,
@@ -35,13 +35,13 @@ describe('transfer errors', () => {
     });
   });
 
-  it('are retryable where the machine was short of something, whatever they seemed to say, and else as they were', () => {
+  it('are retryable if the machine lacked a resource, and otherwise unchanged', () => {
     const cause = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
     for (const reason of ['config', 'permanent', 'denied-by-policy'] as const)
       expect(explainShortage(new TransferError(reason, 'Cannot read it.', { cause }))).toMatchObject({
         reason: 'retryable',
         again: false,
-        message: expect.stringMatching(/^Cannot read it\. That says nothing of the artifact: .*ulimit -n/),
+        message: expect.stringMatching(/^Cannot read it\. The artifact is not the cause: .*ulimit -n/),
       });
     for (const other of [
       new TransferError('config', 'x'),
@@ -53,9 +53,9 @@ describe('transfer errors', () => {
 
   it('carry the reason of the aborted signal', () => {
     const mine = new TransferError('retryable', 'mine');
-    expect(stopped(AbortSignal.abort(mine))).toBe(mine);
-    expect(stopped(AbortSignal.abort('x'))).toMatchObject({ reason: 'retryable', again: false });
-    expect(() => throwIfStopped(AbortSignal.abort(mine))).toThrow('mine');
-    expect(() => throwIfStopped(new AbortController().signal)).not.toThrow();
+    expect(abortError(AbortSignal.abort(mine))).toBe(mine);
+    expect(abortError(AbortSignal.abort('x'))).toMatchObject({ reason: 'retryable', again: false });
+    expect(() => throwIfAborted(AbortSignal.abort(mine))).toThrow('mine');
+    expect(() => throwIfAborted(new AbortController().signal)).not.toThrow();
   });
 });

@@ -2,8 +2,8 @@ import { ArcError, type Code, shortageIn } from '#shared/base/errors';
 
 /**
  * Why a transfer failed: `retryable` may succeed later unchanged, `permanent` cannot succeed, `denied` means that the account lacks a
- * right, `auth` that the credentials are missing or not accepted, `config` that the Endpoint or the artifact is configured wrongly,
- * `denied-by-policy` that a rule of the operator does not let the artifact pass.
+ * permission, `auth` that the credentials are missing or rejected, `config` that the Endpoint or the artifact is misconfigured,
+ * `denied-by-policy` that a policy of the operator denies the artifact.
  */
 export type FailureReason = 'retryable' | 'permanent' | 'denied' | 'auth' | 'config' | 'denied-by-policy';
 
@@ -28,9 +28,9 @@ const codeOf: Readonly<Record<FailureReason, Code>> = {
 
 export interface TransferErrorOptions {
   cause?: unknown;
-  /** How long the server asked to wait, in milliseconds. */
+  /** The server's Retry-After, in milliseconds. */
   retryAfterMs?: number;
-  /** False: another attempt of this process is pointless, although a later process may succeed. */
+  /** False if this process must not retry, although a later process may succeed. */
   again?: boolean;
 }
 
@@ -48,40 +48,40 @@ export class TransferError extends ArcError {
   }
 }
 
-/** A selection of tags or repositories that nothing fits. A bundle that was made of it before may still be as it was. */
-export class NothingSelected extends TransferError {
+/** A selection of tags, repositories or files that matches nothing. An existing bundle of that selection may still be unchanged. */
+export class EmptySelectionError extends TransferError {
   constructor(message: string) {
     super('permanent', message);
   }
 }
 
-/** The same failure with another message: masked, or with the number of attempts. */
-export function reworded(error: TransferError, message: string, again = error.again): TransferError {
+/** Returns the same failure with another message: masked, or with the number of attempts. */
+export function withMessage(error: TransferError, message: string, again = error.again): TransferError {
   const retryAfter = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs };
   return new TransferError(error.reason, message, { cause: error.cause, again, ...retryAfter });
 }
 
 /**
- * A failure for which this machine was short of something, such as open files, as a retryable one: whatever it seemed to say of an Endpoint or
- * an artifact. Any other failure as it is.
+ * Turns a failure into a retryable one if this machine ran out of a resource, such as file descriptors: the failure then says nothing about
+ * an Endpoint or an artifact. Returns any other failure unchanged.
  */
 export function explainShortage(caught: unknown): unknown {
   const shortage = shortageIn(caught);
   if (shortage === undefined || (caught instanceof TransferError && caught.reason === 'retryable'))
     return caught;
   const detail = caught instanceof Error ? caught.message.replace(/\.$/, '') : String(caught);
-  const message = `${detail}. That says nothing of the artifact: ${shortage}. Another attempt may succeed.`;
+  const message = `${detail}. The artifact is not the cause: ${shortage}. Another attempt may succeed.`;
   return new TransferError('retryable', message, { cause: caught, again: false });
 }
 
-/** The error of a transfer whose `signal` is aborted: the reason of the signal if it is a TransferError, else a retryable one. */
-export function stopped(signal: AbortSignal): TransferError {
+/** The error of an aborted transfer: the signal's reason if that is a TransferError, otherwise a retryable error. */
+export function abortError(signal: AbortSignal): TransferError {
   if (signal.reason instanceof TransferError) return signal.reason;
   const message = 'The transfer was stopped before it was complete; it can safely run again.';
   return new TransferError('retryable', message, { cause: signal.reason, again: false });
 }
 
-/** Throws `stopped(signal)` if the signal is aborted. */
-export function throwIfStopped(signal: AbortSignal): void {
-  if (signal.aborted) throw stopped(signal);
+/** Throws `abortError(signal)` if the signal is aborted. */
+export function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw abortError(signal);
 }

@@ -7,7 +7,7 @@ const json = (value: unknown) =>
   entriesOfIndex(Buffer.from(JSON.stringify(value)), 'application/json', folder);
 
 describe('an index page', () => {
-  it('of nginx, Apache and others has what its links name below it', () => {
+  it('of nginx, Apache and others has the entries that its links name', () => {
     const page = `<a href="../">../</a><a href="?C=N;O=D">Name</a><A HREF='a%20b.txt'>a b</A> <a class=x href="/pub%20lic/d/">d</a>
       <a href="https://h.io/pub%20lic/c&amp;d.txt">c</a><a href="https://other.io/x">x</a><a href="/else/where">y</a><a href="d/deep">z</a>
       <a href="a%20b.txt">again</a><a href="mailto:me">m</a>`;
@@ -42,8 +42,8 @@ describe('an index page', () => {
   });
 });
 
-describe('the answer to a PROPFIND', () => {
-  it('has files with sizes and folders, whatever the prefixes of its names', () => {
+describe('the response to a PROPFIND', () => {
+  it('has files with sizes and folders, whatever its namespace prefixes', () => {
     const response = (href: string, props: string) =>
       `<D:response><D:href>${href}</D:href><D:propstat><D:prop>${props}</D:prop></D:propstat></D:response>`;
     const text = `<?xml version="1.0"?><D:multistatus xmlns:D="DAV:">

@@ -3,17 +3,17 @@ import { decodedName } from '#shared/domain/address';
 import { byteCount } from '../http/body.ts';
 import { rootOf } from '../http/xml.ts';
 
-/** What a server lists directly in a folder. */
+/** An entry directly in a folder. */
 export interface FolderEntry {
   name: string;
   size?: number;
   isFolder: boolean;
 }
 
-/** The entries in the answer to a PROPFIND for `folder`; undefined if it is none. */
+/** Parses the response to a PROPFIND for `folder`; undefined if it is not a multistatus document. */
 export function entriesOfMultistatus(bytes: Uint8Array, folder: URL): FolderEntry[] | undefined {
   const root = rootOf(bytes);
-  if (local(root) !== 'multistatus') return undefined;
+  if (localName(root) !== 'multistatus') return undefined;
   return children(root, 'response').flatMap((response) => {
     const href = children(response, 'href')[0]?.text.trim() ?? '';
     const named = entryAt(href, folder);
@@ -29,7 +29,7 @@ export function entriesOfMultistatus(bytes: Uint8Array, folder: URL): FolderEntr
   });
 }
 
-/** The entries of an index page of `folder`: JSON of nginx or Caddy, or HTML whose links lead below it. undefined if it is none of these. */
+/** Parses an index page of `folder`: JSON of nginx or Caddy, or HTML with links to its entries. Undefined for anything else. */
 export function entriesOfIndex(
   bytes: Uint8Array,
   contentType: string,
@@ -64,11 +64,11 @@ function entriesOfJson(text: string): FolderEntry[] | undefined {
     const known = !isFolder && typeof size === 'number' && Number.isSafeInteger(size) && size >= 0;
     return { name: name.replace(/\/$/, ''), isFolder, ...(known && { size }) };
   });
-  // One that cannot be read may be a file: a list without it is not the folder.
+  // An unreadable entry may be a file: without it the list would be incomplete.
   return entries.includes(undefined) ? undefined : entries.filter((entry) => entry !== undefined);
 }
 
-/** What a link names directly below `folder`; undefined if it leads elsewhere, as to the folder above or to the same list in another order. */
+/** The entry that a link names directly below `folder`; undefined for other links, such as the parent folder or another sort order. */
 function entryAt(href: string, folder: URL): FolderEntry | undefined {
   const url = URL.parse(href, folder.href);
   if (url === null || url.host !== folder.host || url.search !== '') return undefined;
@@ -97,13 +97,13 @@ function unescaped(text: string): string {
   );
 }
 
-/** Names without their namespace prefixes, which each server chooses. */
-function local(element: XmlElement | undefined): string | undefined {
+/** The name without its namespace prefix, which each server chooses. */
+function localName(element: XmlElement | undefined): string | undefined {
   return element?.name.replace(/^.*:/, '');
 }
 
 function children(parent: XmlElement | undefined, name: string): XmlElement[] {
   return (parent?.children ?? []).filter(
-    (node): node is XmlElement => 'name' in node && local(node as XmlElement) === name,
+    (node): node is XmlElement => 'name' in node && localName(node as XmlElement) === name,
   );
 }

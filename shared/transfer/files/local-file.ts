@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { FileInfo, FileSink, FileSource, FileUpload } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 
-/** A file of this machine as the source of a copy: its digest is proven, as it is computed here. */
+/** A file of this machine as a source. Its digest is computed here, so it is proven. */
 export function localSource(file: string): FileSource {
   const label = `file ${file}`;
   return {
@@ -21,13 +21,13 @@ export function localSource(file: string): FileSource {
   };
 }
 
-/** A place on this machine. The file gets its name when all of it is there; beside it, `.from` says which version of the source it is. */
+/** A file of this machine as a destination, written atomically. A file `.from` beside it records the version of the source. */
 export function localSink(file: string): FileSink {
   const written = localSource(file);
   const origin = `${file}.from`;
   return {
     label: written.label,
-    written,
+    readBack: written,
     async head(signal) {
       const found = await onDisk(written.label, () => stat(file)).catch(() => undefined);
       if (found?.isFile() !== true) return undefined;
@@ -36,7 +36,7 @@ export function localSink(file: string): FileSink {
     },
     async put(upload, signal) {
       await onDisk(written.label, async () => {
-        // First, so that it never says the wrong thing of the file.
+        // Removed first, so that it never describes another version of the file.
         await rm(origin, { force: true });
         await write(`${file}.partial`, upload, signal);
         await rename(`${file}.partial`, file);
@@ -58,7 +58,7 @@ async function infoOf(file: string, signal: AbortSignal): Promise<FileInfo> {
 }
 
 async function write(file: string, upload: FileUpload, signal: AbortSignal): Promise<void> {
-  // Made anew: a link that lies there could lead anywhere.
+  // Unlinked first: an existing symbolic link could point anywhere.
   await rm(file, { force: true });
   try {
     await writeFile(file, upload.content(signal), { flag: 'wx', flush: true });
@@ -68,7 +68,7 @@ async function write(file: string, upload: FileUpload, signal: AbortSignal): Pro
   }
 }
 
-/** Failures of the disk as such of a transfer: another pod may find room. */
+/** Turns disk failures into retryable TransferErrors: another pod may have space. */
 async function onDisk<Result>(label: string, operation: () => Promise<Result>): Promise<Result> {
   try {
     return await operation();

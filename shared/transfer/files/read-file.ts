@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { bytesText } from '#shared/base/errors';
 import type { FileIdentity, FileSource, OpenFile } from '../content/file.ts';
-import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import { TransferError, throwIfAborted } from '../errors/transfer-error.ts';
 import { countAttempts, type RetryPolicy } from '../http/retry.ts';
 
 export interface FileReading {
   source: FileSource;
-  /** In bytes, if it is known. */
+  /** In bytes, if known. */
   size?: number | undefined;
-  /** `sha256:<hex>` that the content must have, if it is known. */
+  /** The required digest (`sha256:<hex>`), if known. */
   expected: string | undefined;
   maxBytes: number;
   retry: RetryPolicy;
@@ -16,28 +16,27 @@ export interface FileReading {
   onRead?: (bytes: number) => void;
 }
 
-/** The count of attempts starts again after this much progress: a server that interrupts every few bytes still ends the transfer. */
+/** The count of attempts restarts after this much progress, so that a server that interrupts every few bytes still fails the transfer. */
 const progressBytes = 1024 * 1024;
 
 /**
- * The content of a file, with its size and digest as the generator's result. An interrupted stream is resumed where it ended; if the
- * server sends the beginning again, it must be the same bytes. The last chunk comes only when size and digest are verified. Rejects with a
- * TransferError.
+ * Streams a file and returns its size and digest as the generator's result. An interrupted stream is resumed; if the server starts over, the
+ * known bytes must be the same. The last chunk is yielded only after size and digest are verified. Rejects with a TransferError.
  */
 export async function* readFile(
   reading: FileReading,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, FileIdentity> {
   const { source, expected, retry } = reading;
-  const state = new ReadState(reading);
+  const state = new ReadProgress(reading);
   const attempts = countAttempts({ policy: retry, signal, progressed: () => state.progressed });
   let held: Uint8Array | undefined;
   for (let complete = false; !complete; ) {
-    throwIfStopped(signal);
+    throwIfAborted(signal);
     let opened: OpenFile | undefined;
     try {
       opened = await state.open(signal);
-      for await (const chunk of state.fresh(opened)) {
+      for await (const chunk of state.newBytes(opened)) {
         if (held !== undefined) yield held;
         held = chunk;
       }
@@ -56,8 +55,8 @@ export async function* readFile(
   return { size: state.offset, digest };
 }
 
-/** How far a file has been read, and what is known of it. */
-class ReadState {
+/** The progress of reading a file. */
+class ReadProgress {
   readonly hash = createHash('sha256');
   offset = 0;
   readonly #reading: FileReading;
@@ -70,12 +69,12 @@ class ReadState {
     this.#size = reading.size;
   }
 
-  /** True if the last attempt brought enough to count as one that works. */
+  /** True if the last attempt made enough progress to reset the count of attempts. */
   get progressed(): boolean {
     return this.offset - this.#offsetBefore >= progressBytes;
   }
 
-  /** Opens the file where reading has to go on. */
+  /** Opens the file at the current offset. */
   async open(signal: AbortSignal): Promise<OpenFile> {
     const { source, expected } = this.#reading;
     this.#offsetBefore = this.offset;
@@ -84,7 +83,7 @@ class ReadState {
       const { info, start, bounded } = opened;
       if (start > this.offset) throw interrupted(source, this.offset, 'it resumed at another byte');
       if (this.#size !== undefined && info.size !== undefined && info.size !== this.#size)
-        throw changed(source);
+        throw changedWhileReading(source);
       this.#size ??= info.size;
       this.#validator ??= info.validator;
       if (!bounded && expected === undefined) throw unbounded(source);
@@ -96,8 +95,8 @@ class ReadState {
     }
   }
 
-  /** The bytes of an opened file that are new. Those that came before are compared. */
-  async *fresh({ start, stream }: OpenFile): AsyncGenerator<Uint8Array> {
+  /** Yields the new bytes of an opened file. Bytes that were read before must be the same. */
+  async *newBytes({ start, stream }: OpenFile): AsyncGenerator<Uint8Array> {
     const { source, onRead } = this.#reading;
     let skip = this.offset - start;
     const again = skip > 0 ? createHash('sha256') : undefined;
@@ -106,20 +105,21 @@ class ReadState {
       skip -= known.length;
       if (known.length > 0) {
         again?.update(known);
-        if (skip === 0 && again?.digest('hex') !== this.hash.copy().digest('hex')) throw changed(source);
+        if (skip === 0 && again?.digest('hex') !== this.hash.copy().digest('hex'))
+          throw changedWhileReading(source);
       }
       if (known.length === chunk.length) continue;
       const rest = chunk.subarray(known.length);
-      this.#take(rest);
+      this.#append(rest);
       onRead?.(this.offset);
       yield rest;
     }
-    if (skip > 0) throw changed(source);
+    if (skip > 0) throw changedWhileReading(source);
     if (this.#size !== undefined && this.offset < this.#size)
       throw interrupted(source, this.offset, `it has ${bytesText(this.#size)}`);
   }
 
-  #take(chunk: Uint8Array): void {
+  #append(chunk: Uint8Array): void {
     const { maxBytes } = this.#reading;
     this.offset += chunk.length;
     if (this.offset > Math.min(maxBytes, this.#size ?? maxBytes)) throw this.#tooLarge();
@@ -131,7 +131,7 @@ class ReadState {
     return this.#size !== undefined && this.#size <= maxBytes
       ? new TransferError(
           'permanent',
-          `The server sends more of ${source.label} than the ${bytesText(this.#size)} that it announced.`,
+          `The server sends more than the announced ${bytesText(this.#size)} of ${source.label}.`,
         )
       : tooLarge(source, this.#size, maxBytes);
   }
@@ -142,15 +142,15 @@ const textOf = (caught: unknown): string => (caught instanceof Error ? caught.me
 /** The failure for a file of more than `maxBytes`. */
 export function tooLarge({ label }: FileSource, size: number | undefined, maxBytes: number): TransferError {
   const limit = bytesText(maxBytes);
-  // Where both read alike, a second number says nothing.
+  // A size that rounds to the same text as the limit is omitted.
   const has = size === undefined || bytesText(size) === limit ? 'has' : `has ${bytesText(size)},`;
-  const message = `The ${label} ${has} more than the ${limit} that this worker moves: raise ARC_MAX_BYTES in the workflow template.`;
+  const message = `The ${label} ${has} more than the limit of this worker, ${limit}: raise ARC_MAX_BYTES in the workflow template.`;
   return new TransferError('permanent', message);
 }
 
-/** The failure for content that is not what was ordered. */
+/** The failure for content with another digest than expected. */
 export function wrongDigest({ label }: FileSource, found: string, expected: string): TransferError {
-  const message = `The ${label} is not the one that was ordered: its digest is ${found}, and ${expected} is expected. It was not kept.`;
+  const message = `The ${label} has digest ${found} instead of the expected ${expected}. It was discarded.`;
   return new TransferError('permanent', message);
 }
 
@@ -159,18 +159,18 @@ function interrupted({ label }: FileSource, offset: number, why: string, cause?:
   return new TransferError('retryable', message, { cause });
 }
 
-function changed({ label }: FileSource): TransferError {
-  const message = `The ${label} was changed while it was read: it can be moved once it stays as it is.`;
+function changedWhileReading({ label }: FileSource): TransferError {
+  const message = `The ${label} was changed while it was read: it can be moved once it no longer changes.`;
   return new TransferError('retryable', message, { again: false });
 }
 
 function unbounded({ label }: FileSource): TransferError {
-  const message = `The server does not tell the size of ${label}, so that a broken connection would look like its end: set spec.sha256.`;
+  const message = `The server does not report the size of ${label}, so an interrupted connection would look like the end of the file: set spec.sha256.`;
   return new TransferError('config', message);
 }
 
-/** Reads to the end and returns the generator's result. */
-export async function finished<T>(generator: AsyncGenerator<unknown, T>): Promise<T> {
+/** Drains a generator and returns its result. */
+export async function drain<T>(generator: AsyncGenerator<unknown, T>): Promise<T> {
   for (;;) {
     const next = await generator.next();
     if (next.done === true) return next.value;

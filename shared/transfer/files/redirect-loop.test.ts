@@ -5,7 +5,7 @@ import { startFaultServer } from '../testing/fault-server.ts';
 import { startWebServer } from '../testing/web-server.ts';
 import { openWebSink, openWebSource } from './web.ts';
 
-it('a web server that redirects in a loop is said to do so', async () => {
+it('a web server that redirects in a loop is reported', async () => {
   const looping = await startFaultServer((request, _, response) =>
     response.writeHead(302, { location: request.path, 'content-length': 0 }).end(),
   );

@@ -12,33 +12,33 @@ export interface WebAuthOptions {
 }
 
 /**
- * Basic or Bearer, by the keys of the Endpoint's Secret. They are sent once the server has asked for them (401), or has refused a file
- * or said that there is none, as some do to anonymous clients; from then on with each request to it. Throws a config TransferError for credentials that HTTP has no use
- * for, or that would be sent without TLS.
+ * Returns a Signer for Basic or Bearer authentication, depending on the Endpoint's Secret. Credentials are sent after the server has answered
+ * 401, or 403 or 404 as some servers do to anonymous clients; from then on with each request. Throws a config TransferError for credentials
+ * that do not fit HTTP, or that would be sent without TLS.
  */
 export function createWebAuth({ endpoint, origin, tls, credentials }: WebAuthOptions): Signer {
   const authorization = credentials && headerOf(credentials, endpoint);
   if (authorization !== undefined && origin.protocol !== 'https:' && tls.plainHTTP !== true) {
-    const fix = 'use https, or set spec.tls.plainHTTP if everybody on the way may read them';
+    const fix = 'use https, or set spec.tls.plainHTTP if anybody in the network may read them';
     throw new TransferError(
       'config',
       `Endpoint "${endpoint}" has credentials, which are not sent to ${origin.host} without TLS: ${fix}.`,
     );
   }
-  let isAsked = false;
+  let isRequired = false;
   return {
     hasCredentials: authorization !== undefined,
-    headers: async () => (isAsked && authorization !== undefined ? { authorization } : {}),
+    headers: async () => (isRequired && authorization !== undefined ? { authorization } : {}),
     learn(status, headers) {
-      if (isAsked || authorization === undefined || ![401, 403, 404].includes(status)) return false;
+      if (isRequired || authorization === undefined || ![401, 403, 404].includes(status)) return false;
       const schemes = parseChallenges(headers['www-authenticate'] ?? '').map(({ scheme }) => scheme);
       const mine = authorization.startsWith('Basic ') ? 'basic' : 'bearer';
       if (schemes.length > 0 && !schemes.includes(mine))
         throw new TransferError(
           'config',
-          `Server ${origin.host} asks for ${schemes.join(' or ')}, and the Secret of Endpoint "${endpoint}" is for ${mine}: username and password are for basic, token is for bearer.`,
+          `Server ${origin.host} requires ${schemes.join(' or ')} authentication, but the Secret of Endpoint "${endpoint}" is for ${mine}: username and password are for basic, token is for bearer.`,
         );
-      isAsked = true;
+      isRequired = true;
       return true;
     },
   };

@@ -5,7 +5,7 @@ import type { RetryPolicy } from '../http/retry.ts';
 import type { FileServer } from '../servers/file-server.ts';
 import { infoOf } from '../servers/response-info.ts';
 import { webFile } from '../servers/web-file.ts';
-import { finished, readFile } from './read-file.ts';
+import { drain, readFile } from './read-file.ts';
 
 export interface WebSinkOptions {
   send: FileServer;
@@ -13,19 +13,19 @@ export interface WebSinkOptions {
   /** For messages, as in `file "a/b" of server host`. */
   label: string;
   retry: RetryPolicy;
-  /** True for a WebDAV server: folders are made, and the file gets its name only when it is complete and verified. */
+  /** True for a WebDAV server: missing folders are created, and the file is renamed once it is complete and verified. */
   dav: boolean;
 }
 
 const stored = [200, 201, 204];
 const absent = [403, 404, 405, 410, 501];
 
-/** A place on an HTTP server that takes PUT (RFC 9110, 9.3.4), or on a WebDAV server (RFC 4918). What was written is read back and compared. */
+/** A file on an HTTP server that supports PUT (RFC 9110, 9.3.4), or on a WebDAV server (RFC 4918). Written content is read back and verified. */
 export function webSink(options: WebSinkOptions): FileSink {
   const { send, url, label, dav } = options;
   const written = webFile(send, url, label);
 
-  /** Sends the content to `place`. The digest is verified before its last byte is sent. */
+  /** Sends the content to `place`. Its digest is verified before the last byte is sent. */
   async function write(place: URL, upload: FileUpload, signal: AbortSignal): Promise<void> {
     await send(
       {
@@ -44,7 +44,7 @@ export function webSink(options: WebSinkOptions): FileSink {
 
   return {
     label,
-    written,
+    readBack: written,
 
     async head(signal) {
       const request = { method: 'HEAD', url, activity: `looking for ${label}` } as const;
@@ -55,18 +55,18 @@ export function webSink(options: WebSinkOptions): FileSink {
     async put(upload, signal) {
       if (!dav) {
         await write(url, upload, signal);
-        await verify(written, upload.read(), options.retry, signal);
+        await verify(written, upload.identity(), options.retry, signal);
         return [];
       }
-      return putNamed(options, upload, write, signal);
+      return putAtomically(options, upload, write, signal);
     },
   };
 }
 
 type Put = (place: URL, upload: FileUpload, signal: AbortSignal) => Promise<void>;
 
-/** Writes under another name, compares, and renames. */
-async function putNamed(
+/** Writes under a temporary name, verifies, and renames. */
+async function putAtomically(
   options: WebSinkOptions,
   upload: FileUpload,
   put: Put,
@@ -74,18 +74,24 @@ async function putNamed(
 ): Promise<string[]> {
   const { send, url, label, retry } = options;
   const part = new URL(url);
-  // One name per file, so that a repeat replaces what a killed copy has left.
+  // One temporary name per file, so that a retry replaces what a killed copy has left.
   part.pathname = url.pathname.replace(/[^/]*$/, '.arc-part-$&');
   const partFile = webFile(send, part, `${label} (under its temporary name)`);
   const remove = () =>
     send(
-      { method: 'DELETE', url: part, expect: [200, 202, 204, 404], activity: 'tidying up', writing: true },
+      {
+        method: 'DELETE',
+        url: part,
+        expect: [200, 202, 204, 404],
+        activity: 'removing the temporary file',
+        writing: true,
+      },
       signal,
     );
   await makeFolders(options, signal);
   try {
     await put(part, upload, signal);
-    await verify(partFile, upload.read(), retry, signal);
+    await verify(partFile, upload.identity(), retry, signal);
     const { status } = await send(
       {
         method: 'MOVE',
@@ -99,17 +105,17 @@ async function putNamed(
     );
     if (status < 300) return [];
   } catch (caught) {
-    // Best effort: the failure that led here is the one to report.
+    // Best effort: the original failure is reported.
     if (!signal.aborted) await remove().catch(() => undefined);
     throw caught;
   }
   await remove();
   await put(url, upload, signal);
-  await verify(webFile(send, url, label), upload.read(), retry, signal);
+  await verify(webFile(send, url, label), upload.identity(), retry, signal);
   return [`server ${url.host} cannot rename files (MOVE), so readers may have seen ${label} incomplete`];
 }
 
-/** Makes the folders above the file that are not there (MKCOL), that of the Endpoint included. The nearest is tried first. */
+/** Creates the missing folders above the file (MKCOL), that of the Endpoint included, starting with the nearest one. */
 async function makeFolders({ send, url, label }: WebSinkOptions, signal: AbortSignal): Promise<void> {
   const missing: URL[] = [];
   for (let folder = new URL('./', url); folder.pathname !== '/'; ) {
@@ -120,7 +126,7 @@ async function makeFolders({ send, url, label }: WebSinkOptions, signal: AbortSi
       writing: true,
     } as const;
     const { status } = await send({ ...request, expect: [200, 201, 301, 404, 405, 409] }, signal);
-    // 405: it is there (RFC 4918, 9.3.1); 301: some servers point to the name with a slash.
+    // 405: it exists (RFC 4918, 9.3.1); 301: some servers redirect to the name with a slash.
     if (status !== 404 && status !== 409) break;
     missing.unshift(folder);
     folder = new URL('../', folder);
@@ -136,7 +142,7 @@ async function makeFolders({ send, url, label }: WebSinkOptions, signal: AbortSi
   }
 }
 
-/** Reads back what was written. Rejects if it is not what was sent. */
+/** Reads a file back and compares it with what was sent. */
 async function verify(
   written: FileSource,
   sent: FileIdentity,
@@ -144,9 +150,9 @@ async function verify(
   signal: AbortSignal,
 ): Promise<void> {
   const reading = { source: written, expected: sent.digest, maxBytes: Number.MAX_SAFE_INTEGER, retry };
-  await finished(readFile(reading, signal)).catch((caught: unknown) => {
+  await drain(readFile(reading, signal)).catch((caught: unknown) => {
     if (!(caught instanceof TransferError) || caught.reason !== 'permanent') throw caught;
-    const message = `The ${written.label} does not read back as it was just written, ${bytesText(sent.size)} with digest ${sent.digest}: another client writes it, or the server changes files. ${caught.message}`;
+    const message = `The ${written.label} differs from what was just written (${bytesText(sent.size)} with digest ${sent.digest}): another client writes it, or the server modifies files. ${caught.message}`;
     throw new TransferError('retryable', message, { again: false, cause: caught });
   });
 }

@@ -8,19 +8,19 @@ import { webFile } from '../servers/web-file.ts';
 import { createWebAuth } from './web-auth.ts';
 import { webSink } from './web-sink.ts';
 
-/** A file of an HTTP or WebDAV server to read. Throws a config TransferError. */
+/** Opens a file of an HTTP or WebDAV server for reading. Throws a config TransferError. */
 export function openWebSource(location: FileLocation, connections: Connections): FileSource {
   const { send, url, label } = serverOf(location, connections);
   return webFile(send, url, label);
 }
 
-/** A place of an HTTP server that takes PUT or, with `dav`, of a WebDAV server. Throws a config TransferError. */
+/** Opens a file of an HTTP server that supports PUT, or with `dav` of a WebDAV server, for writing. Throws a config TransferError. */
 export function openWebSink(location: FileLocation, connections: Connections, dav: boolean): FileSink {
   const { send, url, label } = serverOf(location, connections);
   return webSink({ send, url, label, dav, retry: connections.retry });
 }
 
-/** How to send requests about one file. Throws a config TransferError. */
+/** Returns the client and URL for one file. Throws a config TransferError. */
 export function serverOf(
   { name, remoteURL, path, tls = {}, credentials, redirectHosts = [] }: FileLocation,
   connections: Connections,

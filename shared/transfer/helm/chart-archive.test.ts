@@ -14,7 +14,7 @@ const refusal = async (files: Record<string, ChartFile>, folder?: string) =>
   );
 
 describe('the archive of a chart', () => {
-  it('gives the files that say what the chart is, and the time of the latest file', async () => {
+  it('yields the files that describe the chart, and the time of the latest file', async () => {
     const tgz = await packChart({
       'Chart.yaml': yaml,
       'values.yaml': 'a: 1\n',
@@ -44,9 +44,9 @@ describe('the archive of a chart', () => {
     ],
     ['a hard link', { other: { type: 'link', linkname: 'Chart.yaml' } }, /is a link/],
     ['a device', { null: { type: 'character-device' } }, /neither a file nor a folder/],
-    ['a way out', { '../../etc/passwd': 'x' }, /leads out of its folder/],
-    ['a way out of Windows', { '..\\..\\boot.ini': 'x' }, /leads out of its folder/],
-    ['a drive', { 'C:/boot.ini': 'x' }, /leads out of its folder/],
+    ['a way out', { '../../etc/passwd': 'x' }, /leaves its folder/],
+    ['a way out of Windows', { '..\\..\\boot.ini': 'x' }, /leaves its folder/],
+    ['a drive', { 'C:/boot.ini': 'x' }, /leaves its folder/],
     ['a large file', { big: Buffer.alloc(5 * 1024 * 1024 + 1) }, /more than 5 MiB/],
   ])('is refused with %s', async (_, files, message) => {
     expect(await refusal(files)).toMatchObject({
@@ -56,7 +56,7 @@ describe('the archive of a chart', () => {
   });
 
   it('is refused with an absolute path, and without a folder', async () => {
-    expect((await refusal({}, '/demo')).message).toMatch(/leads out/);
+    expect((await refusal({}, '/demo')).message).toMatch(/leaves its folder/);
     expect((await refusal({}, '')).message).toMatch(/not in a folder of the chart's name/);
   });
 
@@ -80,7 +80,7 @@ describe('the archive of a chart', () => {
     expect((await refusal(Object.fromEntries(large))).message).toMatch(/more than 24 MiB/);
   });
 
-  it('is refused if it is no archive, is cut off, or holds no chart', async () => {
+  it('is refused if it is no archive, is truncated, or contains no chart', async () => {
     const tgz = await packChart({ 'Chart.yaml': yaml });
     for (const bad of [
       Buffer.from('<html>'),

@@ -3,32 +3,32 @@ import { createGunzip } from 'node:zlib';
 import * as tar from 'tar-stream';
 import { TransferError } from '../errors/transfer-error.ts';
 
-/** The files of a chart that say what it is and what it needs, by their paths below the chart's folder. */
+/** The files that describe a chart and its dependencies, by path below the chart's folder. */
 export interface ChartArchive {
   files: ReadonlyMap<string, Buffer>;
-  /** The latest time of a file, in milliseconds since 1970; 0 if none has one. */
+  /** The latest modification time of a file, in milliseconds since the epoch; 0 if there is none. */
   modifiedMs: number;
 }
 
-/** Helm's own limits (pkg/chart/loader): bytes of all files, and of one. */
-const maxUnpacked = 100 * 1024 * 1024;
-const maxFile = 5 * 1024 * 1024;
+/** Helm's own limits (pkg/chart/loader): bytes of all files together, and of a single file. */
+const maxUnpackedBytes = 100 * 1024 * 1024;
+const maxFileBytes = 5 * 1024 * 1024;
 const maxEntries = 20_000;
-/** Bytes that are kept. */
-const maxKept = 24 * 1024 * 1024;
+/** Limit for the files that are kept in memory. */
+const maxKeptBytes = 24 * 1024 * 1024;
 
-/** Chart.yaml, requirements.yaml and values.yaml of the chart and its subcharts, and subcharts that are archives themselves. */
+/** Chart.yaml, requirements.yaml and values.yaml of the chart and its subcharts, and packaged subcharts. */
 const keptFiles = /^(?:charts\/[^/]+\/)*(?:Chart\.yaml|requirements\.yaml|values\.yaml|charts\/[^/]+\.tgz)$/;
 
 /**
- * Reads a chart's archive as `helm` would load it: one folder with a Chart.yaml in it. `what` names the chart in messages. Rejects with a
- * permanent TransferError for anything else, for links, for paths that lead out of the folder, and for more bytes than Helm unpacks.
+ * Reads a chart archive as `helm` does: one folder with a Chart.yaml. `what` names the chart in messages. Rejects with a permanent TransferError
+ * for anything else, for links, for paths that leave the folder, and for archives beyond Helm's limits.
  */
 export async function readChartArchive(tgz: Uint8Array, what: string): Promise<ChartArchive> {
-  const reading = new Reading(what);
+  const reading = new ArchiveReader(what);
   const extract = tar.extract();
-  const unpacked = Readable.from(pieces(tgz)).pipe(createGunzip());
-  const feed = pour(unpacked, extract, reading);
+  const unpacked = Readable.from(chunksOf(tgz)).pipe(createGunzip());
+  const feed = pipeBounded(unpacked, extract, reading);
   try {
     for await (const entry of extract) {
       reading.check(entry.header);
@@ -52,17 +52,17 @@ export async function readChartArchive(tgz: Uint8Array, what: string): Promise<C
   return { files: reading.files, modifiedMs: reading.modifiedMs };
 }
 
-function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
+function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
 }
 
-/** Writes what is unpacked to `extract`, at the pace of its reader. */
-async function pour(unpacked: Readable, extract: tar.Extract, reading: Reading): Promise<void> {
+/** Pipes the unpacked bytes into `extract` with backpressure and a limit. */
+async function pipeBounded(unpacked: Readable, extract: tar.Extract, reading: ArchiveReader): Promise<void> {
   let bytes = 0;
   try {
     for await (const chunk of unpacked as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > maxUnpacked) throw reading.refused('it unpacks to more than 100 MiB');
+      if (bytes > maxUnpackedBytes) throw reading.refused('it unpacks to more than 100 MiB');
       if (!extract.write(chunk)) await drained(extract);
     }
     extract.end(null);
@@ -82,7 +82,7 @@ function drained(extract: tar.Extract): Promise<void> {
   return promise;
 }
 
-class Reading {
+class ArchiveReader {
   readonly files = new Map<string, Buffer>();
   modifiedMs = 0;
   readonly #what: string;
@@ -110,7 +110,7 @@ class Reading {
     if (type === 'symlink' || type === 'link') throw this.refused(`"${shown}" is a link`);
     if (type !== 'file' && type !== 'directory' && type !== 'contiguous-file')
       throw this.refused(`"${shown}" is neither a file nor a folder`);
-    if (size > maxFile) throw this.refused(`"${shown}" has more than 5 MiB, which Helm does not load`);
+    if (size > maxFileBytes) throw this.refused(`"${shown}" has more than 5 MiB, which Helm does not load`);
     if (type === 'file') this.modifiedMs = Math.max(this.modifiedMs, mtime.getTime());
   }
 
@@ -119,20 +119,20 @@ class Reading {
     const parts = name.replaceAll('\\', '/').split('/');
     const shown = name.slice(0, 100);
     if (parts[0] === '' || /^[a-zA-Z]:$/.test(parts[0] ?? '') || parts.includes('..') || name.includes('\0'))
-      throw this.refused(`"${shown}" leads out of its folder`);
+      throw this.refused(`"${shown}" leaves its folder`);
     if (type === 'directory') return undefined;
     // An archive made with `tar -C chart .` has no folder.
     const [folder, ...below] = parts.filter((part) => part !== '' && part !== '.');
     if (folder === undefined || below.length === 0)
       throw this.refused(`"${shown}" is not in a folder of the chart's name`);
-    if (/^[a-zA-Z]:$/.test(below[0] ?? '')) throw this.refused(`"${shown}" leads out of its folder`);
+    if (/^[a-zA-Z]:$/.test(below[0] ?? '')) throw this.refused(`"${shown}" leaves its folder`);
     return below.join('/');
   }
 
   keep(path: string, content: Buffer): void {
     this.#kept += content.length;
-    if (this.#kept > maxKept) throw this.refused('its values and subcharts take more than 24 MiB');
-    // Of a path that is there twice, the last one counts, as when it is unpacked.
+    if (this.#kept > maxKeptBytes) throw this.refused('its values and subcharts have more than 24 MiB');
+    // The last of several entries with one path wins, as when unpacking.
     this.files.set(path, content);
   }
 }

@@ -4,7 +4,7 @@ import type { Descriptor, Manifest } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { fileURL } from '../servers/location.ts';
 import { readChartArchive } from './chart-archive.ts';
 import { type ChartImages, chartImages, metadataOf } from './chart-images.ts';
@@ -17,19 +17,19 @@ import { versionOf } from './versions.ts';
 /** A chart to copy. */
 export interface OpenedChart {
   source: ContentSource;
-  /** Its version, as a tag. */
+  /** The tag for its version. */
   tag: string;
-  /** The images that it names, with `overrides` merged over its values. Rejects with a TransferError. */
+  /** Finds the images that the chart refers to, with `overrides` merged over its values. Rejects with a TransferError. */
   images(overrides: Readonly<Record<string, unknown>>): Promise<ChartImages>;
 }
 
-/** Of charts that Helm wrote before 3.7. */
+/** The layer type of Helm before 3.7. */
 const oldLayerType = 'application/tar+gzip';
 
-/** Opens a chart of a repository with an index.yaml: it is downloaded, checked, and becomes the image that `helm push` would make. Rejects with a TransferError. */
+/** Opens a chart of a repository with an index.yaml: downloads and verifies it, and builds the image of `helm push`. Rejects with a TransferError. */
 export async function openIndexedChart(
   location: ChartLocation,
-  { session, signal }: Opening,
+  { session, signal }: TransferContext,
 ): Promise<OpenedChart> {
   const { chart, name } = location;
   const { tgz, provenance, version, warnings } = await downloadChart(location, session, signal);
@@ -40,7 +40,7 @@ export async function openIndexedChart(
     const found = `${metadata.name} ${metadata.version}`;
     throw new TransferError(
       'permanent',
-      `The archive of ${what} holds chart ${found}: the repository's index has to be made again.`,
+      `The archive of ${what} contains chart ${found}: regenerate the index of the repository.`,
     );
   }
   const image = chartImage({ metadata, tgz, provenance, createdMs: modifiedMs });
@@ -51,22 +51,25 @@ export async function openIndexedChart(
   };
 }
 
-/** Opens a chart that lies in a registry: it is copied as it is. Rejects with a TransferError. */
-export async function openRegistryChart(location: ChartLocation, opening: Opening): Promise<OpenedChart> {
-  const { session, signal } = opening;
+/** Opens a chart in a registry, which is copied unchanged. Rejects with a TransferError. */
+export async function openRegistryChart(
+  location: ChartLocation,
+  context: TransferContext,
+): Promise<OpenedChart> {
+  const { session, signal } = context;
   const { repo, chart, version } = location;
   const path = repo === undefined ? chart : `${repo}/${chart}`;
-  const open = (image: string) => session.open({ ...location, image }, 'pull');
-  const tag = isVersion(version) ? chartTag(version) : await chosenTag(open(path), version, path, signal);
+  const open = (image: string) => session.repository({ ...location, image }, 'pull');
+  const tag = isVersion(version) ? chartTag(version) : await selectTag(open(path), version, path, signal);
   const repository = open(`${path}:${tag}`);
   const source = registrySource(repository);
   let root: Promise<Manifest> | undefined;
   const readRoot = () => (root ??= source.root(signal));
   return {
-    source: { ...source, root: async () => checkedChart(await readRoot(), source.place) },
+    source: { ...source, root: async () => requireChart(await readRoot(), source.place) },
     tag,
     async images(overrides) {
-      const layer = layerOf(checkedChart(await readRoot(), source.place), source.place);
+      const layer = layerOf(requireChart(await readRoot(), source.place), source.place);
       const archive = await readBlob({ source, blob: layer, retry: session.retry }, signal);
       const { files } = await readChartArchive(archive, source.place);
       return chartImages(files, overrides, `chart ${path}`);
@@ -74,7 +77,7 @@ export async function openRegistryChart(location: ChartLocation, opening: Openin
   };
 }
 
-/** `host[:port]/path/chart` of a chart in a repository with an index, which is read below the same path. */
+/** `host[:port]/path/chart`, the name by which policies know a chart of an indexed repository. */
 function addressOf({ remoteURL, chart, tls }: ChartLocation): string {
   const { host, pathname } = fileURL(remoteURL, chart, tls);
   return host + pathname;
@@ -84,13 +87,13 @@ function isVersion(text: string | undefined): text is string {
   return text !== undefined && versionOf(text) !== undefined;
 }
 
-function isSameVersion(one: string, other: string): boolean {
-  const [a, b] = [versionOf(one), versionOf(other)];
+function isSameVersion(found: string, wanted: string): boolean {
+  const [a, b] = [versionOf(found), versionOf(wanted)];
   return a !== undefined && b !== undefined && a.compare(b) === 0;
 }
 
-/** The tag of the version that fits. Helm writes `_` for the `+` of a version. */
-async function chosenTag(
+/** The tag of the selected version. Helm writes `_` for the `+` of a version. */
+async function selectTag(
   repository: Repository,
   version: string | undefined,
   path: string,
@@ -107,11 +110,11 @@ async function chosenTag(
   );
 }
 
-function checkedChart(manifest: Manifest, place: string): Manifest {
+function requireChart(manifest: Manifest, place: string): Manifest {
   if (manifest.blobs[0]?.mediaType === chartConfigType) return manifest;
   throw new TransferError(
     'permanent',
-    `What ${place} has is no Helm chart (its config is ${manifest.blobs[0]?.mediaType ?? 'missing'}): use type oci for images.`,
+    `The artifact of ${place} is not a Helm chart (config type: ${manifest.blobs[0]?.mediaType ?? 'none'}): use type oci for images.`,
   );
 }
 

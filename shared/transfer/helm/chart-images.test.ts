@@ -62,13 +62,13 @@ describe('the images of a chart', () => {
       'image: {repository: r.io/app, tag: 1}\nmetrics: {enabled: false, image: {repository: r.io/metrics, tag: 1}}\n';
     expect(await inValues(values)).toEqual({
       names: ['r.io/app:1'],
-      warnings: ['Images of what is disabled in the values of chart demo are not moved: r.io/metrics:1'],
+      warnings: ['Images of components that the values of chart demo disable are not moved: r.io/metrics:1'],
     });
     const { names } = await inValues(values, { image: { tag: '2' }, metrics: { enabled: true } });
     expect(names).toEqual(['r.io/app:2', 'r.io/metrics:1']);
   });
 
-  it('are those of the annotation too, each once', async () => {
+  it('include those of the annotation, without duplicates', async () => {
     const list =
       'annotations:\n  artifacthub.io/images: |\n    - name: a\n      image: r.io/app:1\n    - image: r.io/extra:2\n';
     const found = await search({
@@ -78,7 +78,7 @@ describe('the images of a chart', () => {
     expect(found).toEqual({ names: ['r.io/app:1', 'r.io/extra:2'], warnings: [] });
   });
 
-  it('are those of subcharts, in folders and archives, where they are enabled', async () => {
+  it('include those of enabled subcharts, in folders and archives', async () => {
     const image = (name: string) => `image: {repository: r.io/${name}, tag: 1}\n`;
     const dependencies = `dependencies:
 - {name: folder, repository: "", condition: folder.enabled}
@@ -109,7 +109,7 @@ describe('the images of a chart', () => {
     ]);
   });
 
-  it('that have no valid name are left out with a warning', async () => {
+  it('without a valid name are skipped with a warning', async () => {
     const { names, warnings } = await inValues('image: {repository: Team/App, tag: 1}');
     expect(names).toEqual([]);
     expect(warnings[0]).toMatch(
@@ -117,7 +117,7 @@ describe('the images of a chart', () => {
     );
   });
 
-  it('are bounded, and so is what nests', async () => {
+  it('are bounded, and so is nesting', async () => {
     const many = Array.from({ length: 501 }, (_, at) => `a${at}: {image: "r.io/a:${at}"}`).join('\n');
     expect((await transferFailure(inValues(many))).message).toMatch(
       /more than 500 images: list those to move in spec.images/,

@@ -4,10 +4,10 @@ import { TransferError } from '../errors/transfer-error.ts';
 import { readChartArchive } from './chart-archive.ts';
 import { type ChartMetadata, chartMetadata } from './chart-metadata.ts';
 import { readChartYaml } from './chart-yaml.ts';
-import { imageKey, type NamedImage, namedImage } from './image-name.ts';
+import { imageKey, type NamedImage, parseNamedImage } from './image-name.ts';
 import { valueImages } from './value-images.ts';
 
-/** The images that a chart names, each once, and what was left out. */
+/** The distinct images of a chart, and warnings about those that were skipped. */
 export interface ChartImages {
   images: NamedImage[];
   warnings: string[];
@@ -16,23 +16,23 @@ export interface ChartImages {
 type Values = Readonly<Record<string, unknown>>;
 type Files = ReadonlyMap<string, Buffer>;
 
-/** The annotation of Artifact Hub that lists images: a list of `{name, image}` as YAML. */
+/** Artifact Hub's annotation for images: a YAML list of `{name, image}`. */
 const listAnnotation = 'artifacthub.io/images';
-const deepestSubchart = 8;
+const maxSubchartDepth = 8;
 const maxSubcharts = 200;
 const maxImages = 500;
 
 /**
- * Finds the images of a chart without rendering it: those of its annotation `artifacthub.io/images`, and those of its values with `overrides`
- * merged over them, its subcharts included where their condition holds. What templates alone name is not found. Rejects with a TransferError.
+ * Finds the images of a chart without rendering it: in its annotation `artifacthub.io/images` and in its values merged with `overrides`,
+ * including enabled subcharts. Images that only templates name are not found. Rejects with a TransferError.
  */
 export async function chartImages(files: Files, overrides: Values, what: string): Promise<ChartImages> {
-  const search = new Search(what);
+  const search = new ImageSearch(what);
   await search.chart(files, overrides, what, 0);
   return { images: [...search.found.values()], warnings: search.warnings };
 }
 
-class Search {
+class ImageSearch {
   readonly found = new Map<string, NamedImage>();
   readonly warnings: string[] = [];
   readonly #what: string;
@@ -47,17 +47,18 @@ class Search {
     const file = files.get('values.yaml');
     const values = merged(file ? await readChartYaml(file, `values.yaml of ${name}`) : {}, overrides);
     if (metadata.type === 'library') return;
-    for (const written of await this.#listed(metadata)) this.#add(written, `${listAnnotation} of ${name}`);
+    for (const written of await this.#annotatedImages(metadata))
+      this.#add(written, `${listAnnotation} of ${name}`);
     const { images, disabled } = valueImages(values, metadata.appVersion);
     for (const { image, path } of images) this.#add(image, `${path} in the values of ${name}`);
     if (disabled.length > 0)
       this.warnings.push(
-        `Images of what is disabled in the values of ${name} are not moved: ${shown(disabled)}`,
+        `Images of components that the values of ${name} disable are not moved: ${shown(disabled)}`,
       );
     await this.#subchartsOf(files, metadata, values, name, depth);
   }
 
-  async #listed({ annotations }: ChartMetadata): Promise<string[]> {
+  async #annotatedImages({ annotations }: ChartMetadata): Promise<string[]> {
     const text = annotations?.[listAnnotation];
     if (text === undefined) return [];
     try {
@@ -75,7 +76,7 @@ class Search {
   #add(written: string, where: string): void {
     let image: NamedImage;
     try {
-      image = namedImage(written);
+      image = parseNamedImage(written);
     } catch {
       this.warnings.push(
         `"${written.slice(0, 100)}" (${where}) is not the name of an image and is not moved`,
@@ -99,16 +100,16 @@ class Search {
   ): Promise<void> {
     const charts = await subcharts(files, name);
     this.#subcharts += charts.size;
-    if (depth >= deepestSubchart || this.#subcharts > maxSubcharts)
+    if (depth >= maxSubchartDepth || this.#subcharts > maxSubcharts)
       throw new TransferError(
         'permanent',
-        `The chart ${this.#what} has too many subcharts (at most ${maxSubcharts}, nested ${deepestSubchart} deep): list its images in spec.images.`,
+        `The chart ${this.#what} has too many subcharts (at most ${maxSubcharts}, nested ${maxSubchartDepth} deep): list its images in spec.images.`,
       );
     const asked = metadata.dependencies ?? [];
     for (const { name: missing } of asked.filter((one) => !charts.has(one.name)))
       this.warnings.push(`Subchart ${missing} of ${name} is not in the archive: its images are not moved`);
     for (const [subchart, below] of charts) {
-      // A chart in the folder that Chart.yaml does not ask for is always part of it.
+      // A subchart that Chart.yaml does not list is always enabled.
       const dependencies = asked.filter((one) => one.name === subchart);
       const uses = dependencies.filter((one) => isEnabled(one, values)).map(({ alias }) => alias ?? subchart);
       for (const key of dependencies.length === 0 ? [subchart] : uses) {
@@ -120,7 +121,7 @@ class Search {
   }
 }
 
-/** The metadata of a chart's files. Rejects with a permanent TransferError. */
+/** Reads the metadata of a chart. Rejects with a permanent TransferError. */
 export async function metadataOf(files: Files, what: string): Promise<ChartMetadata> {
   const file = files.get('Chart.yaml');
   if (!file) throw new TransferError('permanent', `The archive of ${what} has no Chart.yaml.`);
@@ -132,7 +133,7 @@ export async function metadataOf(files: Files, what: string): Promise<ChartMetad
   );
 }
 
-/** The subcharts by their names: folders of `charts/`, and archives in it. Names that begin with a dot or underscore are none, as in Helm. */
+/** The subcharts by name: folders and archives in `charts/`. Helm ignores names that begin with a dot or underscore. */
 async function subcharts(files: Files, what: string): Promise<Map<string, Files>> {
   const folders = new Map<string, Map<string, Buffer>>();
   const charts = new Map<string, Files>();
@@ -152,7 +153,7 @@ async function subcharts(files: Files, what: string): Promise<Map<string, Files>
   return charts;
 }
 
-/** Helm's rule: the first path of `condition` that leads to a boolean decides, else the tags, else it is enabled. */
+/** Helm's rule: the first path of `condition` with a boolean value decides, then the tags; the default is enabled. */
 function isEnabled(
   { condition = '', tags = [] }: { condition?: string; tags?: string[] },
   values: Values,
@@ -169,7 +170,7 @@ function isEnabled(
   return given.length === 0 || given.includes(true);
 }
 
-/** `over` merged over `base` as Helm merges values: mappings key by key, everything else as a whole; null removes a key. */
+/** Merges `over` into `base` as Helm merges values: mappings key by key, everything else as a whole; null removes a key. */
 function merged(base: Values, over: Values): Values {
   const result = new Map(Object.entries(base));
   for (const [key, value] of Object.entries(over)) {

@@ -94,10 +94,13 @@ describe('a chart as an image', () => {
     ['name: a/b\nversion: 1.0.0', /"a\/b" is not the name of a chart/],
     ['name: demo\nversion: newest', /"newest" is not a semantic version/],
     ['name: demo\nversion: 1.0.0\ntype: plugin', /type is neither/],
-    ['name: demo\nversion: 1.0.0\ndescription: [a]', /"description" is not a text/],
-    ['name: demo\nversion: 1.0.0\nmaintainers: [null]', /"maintainers" holds something else/],
+    ['name: demo\nversion: 1.0.0\ndescription: [a]', /"description" is not a string/],
+    [
+      'name: demo\nversion: 1.0.0\nmaintainers: [null]',
+      /"maintainers" contains a value that is not a mapping/,
+    ],
     ['name: demo\nversion: 1.0.0\ndeprecated: "yes"', /neither true nor false/],
-    ['name: demo\nversion: 1.0.0\nannotations: x', /"annotations" holds something else/],
+    ['name: demo\nversion: 1.0.0\nannotations: x', /"annotations" contains a value that is not a mapping/],
     [
       'name: demo\nversion: 1.0.0\ndependencies: [{name: a}, {name: b, alias: a}]',
       /more than one dependency/,
@@ -109,7 +112,7 @@ describe('a chart as an image', () => {
     expect((await transferFailure(imageOf(yaml))).message).toMatch(message);
   });
 
-  it('is read where its keys are written twice or in another case, as Go reads it', async () => {
+  it('is read like Go if keys are repeated or have another case', async () => {
     const { config } = await imageOf(
       'Name: other\nname: demo\nVERSION: 1.0.0\ntype: library\ntype: application\n',
     );

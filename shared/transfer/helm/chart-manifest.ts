@@ -7,12 +7,12 @@ export const chartLayerType = 'application/vnd.cncf.helm.chart.content.v1.tar+gz
 const provenanceType = 'application/vnd.cncf.helm.chart.provenance.v1.prov';
 const annotationPrefix = 'org.opencontainers.image.';
 
-/** A chart as Helm stores it in a registry. */
+/** A chart in the form in which Helm stores it in a registry. */
 export interface ChartImage {
   manifest: Manifest;
-  /** Config and layers, with their bytes. */
+  /** Config and layers, with their content. */
   blobs: { descriptor: Descriptor; bytes: Uint8Array }[];
-  /** The chart's version as a tag. */
+  /** The tag for the chart's version. */
   tag: string;
 }
 
@@ -20,13 +20,13 @@ export interface ChartContent {
   metadata: ChartMetadata;
   tgz: Uint8Array;
   provenance: Uint8Array | undefined;
-  /** The time that the manifest names as its creation, in milliseconds since 1970; 0: none. */
+  /** Creation time for the manifest, in milliseconds since the epoch; 0 for none. */
   createdMs: number;
 }
 
 /**
- * The config, layers and manifest that `helm push` (3.8 and later) makes of a chart, byte for byte, so that equal charts are equal images.
- * Only the time of creation differs: Helm takes the modification time of the file, and this the latest time of a file in the archive.
+ * Builds the config, layers and manifest that `helm push` (3.8 and later) makes of a chart, byte for byte, so that equal charts are equal
+ * images. Only the creation time differs: Helm uses the modification time of the archive, this function the latest time in the archive.
  */
 export function chartImage({ metadata, tgz, provenance, createdMs }: ChartContent): ChartImage {
   const config = blob(chartConfigType, metadataJson(metadata));
@@ -47,7 +47,7 @@ export function chartImage({ metadata, tgz, provenance, createdMs }: ChartConten
   };
 }
 
-/** The tag of a version: a tag cannot hold the `+` of build metadata, for which Helm writes `_`. */
+/** The tag of a version, with `_` for the `+` of build metadata, as in Helm. */
 export function chartTag(version: string): string {
   return version.replaceAll('+', '_');
 }
@@ -56,7 +56,7 @@ function blob(mediaType: string, bytes: Uint8Array): ChartImage['blobs'][number]
   return { descriptor: { mediaType, digest: digestOf(bytes), size: bytes.length }, bytes };
 }
 
-/** Those of Chart.yaml, beside those that Helm derives from it; title and version are always its own. */
+/** The annotations of Chart.yaml and those that Helm derives; title and version are always Helm's. */
 function annotationsOf(metadata: ChartMetadata, createdMs: number): Record<string, string> {
   const { name, version, description, home, sources = [], maintainers = [], annotations = {} } = metadata;
   const authors = maintainers

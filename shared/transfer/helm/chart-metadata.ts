@@ -2,14 +2,14 @@ import { canonicalJson, isRecord, type Json } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 import { versionOf } from './versions.ts';
 
-/** A person or team that keeps a chart. */
+/** A maintainer of a chart. */
 interface Maintainer {
   name?: string;
   email?: string;
   url?: string;
 }
 
-/** A subchart that a chart asks for. */
+/** A dependency of a chart. */
 export interface Dependency {
   name: string;
   version?: string;
@@ -21,7 +21,7 @@ export interface Dependency {
   alias?: string;
 }
 
-/** What Chart.yaml says, in the order and with the fields of Helm's `Metadata`: as JSON it is the config of a chart in a registry. */
+/** Chart.yaml in the field order of Helm's `Metadata`; its JSON is the config of a chart in a registry. */
 export interface ChartMetadata {
   name: string;
   home?: string;
@@ -44,7 +44,7 @@ export interface ChartMetadata {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads fields as Go's JSON decoder fills a struct behind sigs.k8s.io/yaml: a text may be written as a number or a boolean. */
+/** Reads fields as Go's JSON decoder with sigs.k8s.io/yaml does: strings may be written as numbers or booleans. */
 class FieldReader {
   readonly #what: string;
 
@@ -56,7 +56,7 @@ class FieldReader {
     return new TransferError('permanent', `Chart.yaml of ${this.#what} cannot be used: ${why}.`);
   }
 
-  /** Go's decoder finds a field in any case. Of several the last one counts, in the order of their bytes, which has `name` behind `Name`. */
+  /** Go's decoder ignores the case of field names. The last match in byte order wins, where `name` follows `Name`. */
   field(fields: Fields, name: string): unknown {
     const found = Object.keys(fields).filter((key) => key.toLowerCase() === name.toLowerCase());
     const last = found.toSorted().at(-1);
@@ -74,12 +74,12 @@ class FieldReader {
     if (typeof value === 'number') return goNumber(value);
     if (typeof value === 'boolean') return String(value);
     if (value === null) return '';
-    throw this.refused(`"${name}" is not a text`);
+    throw this.refused(`"${name}" is not a string`);
   }
 
   clean(fields: Fields, name: string): string | undefined {
     const text = this.text(fields, name);
-    return (text && printed(text)) || undefined;
+    return (text && sanitized(text)) || undefined;
   }
 
   flag(fields: Fields, name: string): true | undefined {
@@ -98,13 +98,13 @@ class FieldReader {
 
   record(value: unknown, name: string): Fields {
     if (isRecord(value)) return value;
-    throw this.refused(`"${name}" holds something else than mappings`);
+    throw this.refused(`"${name}" contains a value that is not a mapping`);
   }
 }
 
 /**
- * The metadata of a chart, from its Chart.yaml and, in charts of version 1, requirements.yaml. Checks what Helm checks; `what` names the
- * chart in messages. Throws a permanent TransferError.
+ * Parses the metadata of a chart from its Chart.yaml and, in charts of version 1, requirements.yaml, with Helm's checks. `what` names the chart
+ * in messages. Throws a permanent TransferError.
  */
 export function chartMetadata(
   chartYaml: Fields,
@@ -126,7 +126,7 @@ export function chartMetadata(
   if (type !== undefined && type !== 'application' && type !== 'library')
     throw read.refused('its type is neither application nor library');
   const annotations = Object.entries(read.record(read.field(fields, 'annotations') ?? {}, 'annotations'));
-  const clean = (value: unknown): string => printed(read.textOf(value, 'sources or keywords'));
+  const clean = (value: unknown): string => sanitized(read.textOf(value, 'sources or keywords'));
   return defined({
     name,
     home: read.clean(fields, 'home'),
@@ -179,31 +179,31 @@ function dependency(fields: Fields, read: FieldReader): Dependency {
     version: read.clean(fields, 'version'),
     repository: read.clean(fields, 'repository') ?? '',
     condition: read.clean(fields, 'condition'),
-    tags: read.list(fields, 'tags', (value) => printed(read.textOf(value, 'tags'))),
+    tags: read.list(fields, 'tags', (value) => sanitized(read.textOf(value, 'tags'))),
     enabled: read.flag(fields, 'enabled'),
     'import-values': read.list(fields, 'import-values', (value) => value),
     alias,
   });
 }
 
-/** `fields` without those that are undefined, in their order. */
+/** Drops undefined fields and keeps the order. */
 function defined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Go writes the keys of a map in the order of their bytes. */
+/** Go writes map keys in byte order. */
 export function byKey(a: readonly [string, unknown], b: readonly [string, unknown]): number {
   return Buffer.compare(Buffer.from(a[0]), Buffer.from(b[0]));
 }
 
-/** Helm's sanitizeString: every kind of space is a space, and what cannot be printed goes. */
-function printed(text: string): string {
+/** Helm's sanitizeString: all white space becomes a space, unprintable characters are dropped. */
+function sanitized(text: string): string {
   return text.replace(/\p{White_Space}/gu, ' ').replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '');
 }
 
 /**
- * A number as sigs.k8s.io/yaml turns it into a text: a fraction as the shortest one of its float32, with an exponent for seven or more digits
- * in front of its point. (A whole number with an exponent, such as 1e7, cannot be told from one without.)
+ * Converts a number to a string as sigs.k8s.io/yaml does: a fraction as the shortest float32, with an exponent for seven or more digits before
+ * the point. (A whole number with an exponent, such as 1e7, cannot be told from one without.)
  */
 function goNumber(value: number): string {
   if (Number.isInteger(value)) return String(value);
@@ -216,10 +216,10 @@ function goNumber(value: number): string {
   return shortest.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
-/** The metadata as Go's encoding/json writes it, byte for byte. */
+/** Serialises the metadata as Go's encoding/json does, byte for byte. */
 export function metadataJson(metadata: ChartMetadata): Buffer {
   const dependencies = metadata.dependencies?.map((one) =>
-    // Free values are Go maps, whose keys are sorted.
+    // Free-form values are Go maps, whose keys are sorted.
     one['import-values'] === undefined
       ? one
       : { ...one, 'import-values': JSON.parse(canonicalJson(one['import-values'] as Json)) as unknown[] },
@@ -229,7 +229,7 @@ export function metadataJson(metadata: ChartMetadata): Buffer {
 
 const escapes = /[<>&\u2028\u2029]/g;
 
-/** `value` as Go's encoding/json writes it, apart from the order of keys. */
+/** Serialises `value` as Go's encoding/json does, apart from the order of keys. */
 export function goJson(value: object): Buffer {
   const json = JSON.stringify(value).replace(
     escapes,

@@ -13,19 +13,19 @@ import { selectVersion } from './select-version.ts';
 
 /** A Helm chart at an Endpoint. */
 export interface ChartLocation extends Omit<ImageLocation, 'image'> {
-  /** Its repository below a registry, such as `charts`; not used for one with an index. */
+  /** The repository below a registry, such as `charts`; unused with an index. */
   repo: string | undefined;
   chart: string;
-  /** A version or a range; undefined: the newest that is no prerelease. */
+  /** A version or a range; undefined for the newest release. */
   version: string | undefined;
   /** True for a chart repository with an index.yaml, false for a registry. */
   indexed: boolean;
 }
 
-/** A chart as it was downloaded. */
+/** A downloaded chart. */
 export interface DownloadedChart {
   tgz: Buffer;
-  /** The signature beside it, if there is one. */
+  /** Its `.prov` file, if there is one. */
   provenance: Buffer | undefined;
   version: string;
   warnings: string[];
@@ -36,8 +36,8 @@ export const maxArchiveBytes = 64 * 1024 * 1024;
 const signed = '-----BEGIN PGP SIGNED MESSAGE-----';
 
 /**
- * Chooses a version by the index of a chart repository and downloads its archive, whose digest is checked if the index has one. Credentials
- * go to the server of the index, and to others with charts only if `tokenHosts` names them. Rejects with a TransferError.
+ * Selects a version from the index of a chart repository and downloads its archive, verifying the digest if the index has one. Credentials are
+ * sent to the server of the index, and to other servers only if `tokenHosts` lists them. Rejects with a TransferError.
  */
 export async function downloadChart(
   location: ChartLocation,
@@ -50,11 +50,11 @@ export async function downloadChart(
   const indexURL = fileURL(remoteURL, 'index.yaml', tls);
   const label = `of ${indexURL.host}`;
   const asked = { url: indexURL, what: `index ${indexURL.href}`, maxBytes: maxIndexBytes };
-  const indexServer = noticing(serverOf(indexURL));
+  const indexServer = trackQuotable(serverOf(indexURL));
   const index = await download(asked, indexServer.send, session, signal);
-  const { entry, indexed } = await chosen(index, location, label).catch((caught: unknown) => {
+  const { entry, indexed } = await selectEntry(index, location, label).catch((caught: unknown) => {
     if (indexServer.isQuotable()) throw caught;
-    const why = 'another server answered, to which its own redirects, and it has no such chart or version';
+    const why = 'its server redirected to another server, which has no such chart or version';
     throw new TransferError('permanent', `The index ${label} cannot be used: ${why}.`);
   });
   const url = archiveURL(indexed, indexURL, label);
@@ -67,13 +67,13 @@ export async function downloadChart(
   return { tgz, provenance, version: entry.version, warnings };
 }
 
-async function chosen(index: Buffer, { chart, version }: ChartLocation, label: string) {
+async function selectEntry(index: Buffer, { chart, version }: ChartLocation, label: string) {
   const entry = selectVersion(await chartEntries(index, chart, label), version, `chart ${chart} ${label}`);
   return { entry, indexed: await indexedChart(entry, chart, label) };
 }
 
-/** The server, and whether all of its answers were its own. */
-function noticing(server: FileServer): { send: FileServer; isQuotable: () => boolean } {
+/** Wraps a server and records whether all responses came from the server itself. */
+function trackQuotable(server: FileServer): { send: FileServer; isQuotable: () => boolean } {
   let quotable = true;
   return {
     isQuotable: () => quotable,
@@ -85,7 +85,7 @@ function noticing(server: FileServer): { send: FileServer; isQuotable: () => boo
   };
 }
 
-/** Relative to the index, whose query it keeps, as Helm does: some servers want a token there. */
+/** Resolves the archive's URL relative to the index and keeps the query of the index, as Helm does: some servers require a token there. */
 function archiveURL({ url, name, version, digest }: IndexedChart, indexURL: URL, label: string): URL {
   const base = new URL('./', indexURL);
   const target = URL.parse(url, base.href);
@@ -131,7 +131,7 @@ interface Provenance {
   warnings: string[];
 }
 
-/** The file `<archive>.prov`, which only signed charts have. Some servers answer 403, or with a page, where there is none. */
+/** Downloads `<archive>.prov`, which only signed charts have. Some servers answer 403, or with a page, if it is missing. */
 async function downloadProvenance(archive: URL, send: FileServer, signal: AbortSignal): Promise<Provenance> {
   const url = new URL(archive);
   url.pathname += '.prov';
@@ -142,18 +142,18 @@ async function downloadProvenance(archive: URL, send: FileServer, signal: AbortS
   );
   if (status !== 200) return { provenance: undefined, warnings: [] };
   if (bytes.toString('latin1', 0, signed.length) === signed) return { provenance: bytes, warnings: [] };
-  const warning = `${url.host} answers with something else than a signature where that of the chart would be (.prov)`;
+  const warning = `${url.host} serves something other than a signature as the provenance (.prov) of the chart`;
   return { provenance: undefined, warnings: [warning] };
 }
 
-/** Clients for the server of the index and those of its charts, one for each origin. */
+/** Returns one client per origin, for the index and for archives on other servers. */
 function servers(
   { name, remoteURL, tls = {}, credentials, tokenHosts = [], redirectHosts = [] }: ChartLocation,
   session: Session,
 ) {
   const own = fileURL(remoteURL, 'index.yaml', tls).origin;
   const client = session.client(tls, own, tokenHosts);
-  // Charts lie on release pages and object stores, which redirect to hosts of changing names.
+  // Charts are often stored on release pages and object stores, which redirect to hosts with changing names.
   const reach = createReach({ endpoint: name, origin: () => new URL(own), redirectHosts, tokenHosts });
   const known = new Map<string, FileServer>();
   return ({ origin: text, host }: URL): FileServer => {
@@ -161,7 +161,7 @@ function servers(
     if (existing) return existing;
     const origin = new URL(text);
     const isTrusted = reach.access(origin).credentials;
-    const shown = isTrusted ? forWeb(credentials, host) : undefined;
+    const shown = isTrusted ? webCredentials(credentials, host) : undefined;
     const server = createFileServer({
       endpoint: name,
       origin,
@@ -182,8 +182,11 @@ function servers(
   };
 }
 
-/** What a docker config holds for a server, which may be nothing: it is for the registries of a chart's images, too. */
-function forWeb(given: EndpointCredentials | undefined, host: string): EndpointCredentials | undefined {
+/** The credentials for a web server from a docker config, if any: the same Secret also serves the registries of a chart's images. */
+function webCredentials(
+  given: EndpointCredentials | undefined,
+  host: string,
+): EndpointCredentials | undefined {
   if (given === undefined || !('dockerConfigJson' in given)) return given;
   const found = credentialsFor(given, host, '');
   if (found.kind === 'none') return undefined;

@@ -3,7 +3,7 @@ import type { ContentSource } from '../content/content.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { ChartImage } from './chart-manifest.ts';
 
-/** A chart in memory as a source of a copy. `place` names it in messages; `warnings` belong to the result. */
+/** Returns a chart in memory as a source of a copy. `place` names it in messages; `warnings` are passed to the result. */
 export function chartSource(
   { manifest, blobs }: ChartImage,
   place: string,
@@ -17,7 +17,7 @@ export function chartSource(
     async openBlob(digest, offset) {
       const bytes = byDigest.get(digest);
       if (!bytes) throw new TransferError('permanent', `The ${place} has no blob ${digest}.`);
-      return { start: offset, size: bytes.length, stream: Readable.from(pieces(bytes.subarray(offset))) };
+      return { start: offset, size: bytes.length, stream: Readable.from(chunksOf(bytes.subarray(offset))) };
     },
     async findReferrers(_, warn) {
       for (const warning of warnings) warn(warning);
@@ -26,8 +26,8 @@ export function chartSource(
   };
 }
 
-const pieceBytes = 256 * 1024;
+const chunkBytes = 256 * 1024;
 
-function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
 }

@@ -4,7 +4,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 
 const maxCharacters = 2 * 1024 * 1024;
 
-/** A YAML file of a chart as Helm reads it; an empty one is an empty object. `what` names the file. Rejects with a permanent TransferError. */
+/** Parses a YAML file of a chart as Helm does; an empty file is an empty object. `what` names the file. Rejects with a permanent TransferError. */
 export async function readChartYaml(bytes: Uint8Array, what: string): Promise<Record<string, unknown>> {
   let value: unknown;
   try {

@@ -1,19 +1,19 @@
 import { parseImageName, parseReference, type Reference } from '../reference/reference.ts';
 
-/** An image as Kubernetes reads its name: `nginx`, `team/app:1.0`, `quay.io/team/app@sha256:...`. */
+/** An image name as Kubernetes reads it: `nginx`, `team/app:1.0`, `quay.io/team/app@sha256:...`. */
 export interface NamedImage {
-  /** The registry; `docker.io` where the name has none. */
+  /** The registry; default `docker.io`. */
   host: string;
-  /** As the name has it: `nginx`, and not `library/nginx`. */
+  /** As written: `nginx` instead of `library/nginx`. */
   repository: string;
   tag?: string;
   digest?: string;
-  /** The name as it was written. */
+  /** The original text. */
   written: string;
 }
 
-/** The image that a name means. Throws a config TransferError for what is no name of an image. */
-export function namedImage(written: string): NamedImage {
+/** Parses an image name. Throws a config TransferError if it is not valid. */
+export function parseNamedImage(written: string): NamedImage {
   const first = written.slice(0, Math.max(0, written.indexOf('/')));
   const reference: Reference =
     /[.:]/.test(first) || first === 'localhost'
@@ -22,7 +22,7 @@ export function namedImage(written: string): NamedImage {
   return { ...reference, written };
 }
 
-/** What tells images apart. */
+/** A key that is equal for equal images. */
 export function imageKey({ host, repository, tag, digest }: NamedImage): string {
   return `${host}/${repository}${digest === undefined ? `:${tag ?? 'latest'}` : `@${digest}`}`;
 }

@@ -94,11 +94,11 @@ describe('an index', () => {
     expect(await read(text)).toEqual(both);
   });
 
-  it('tells charts apart whose names begin alike', async () => {
+  it('distinguishes charts whose names have a common prefix', async () => {
     expect((await entries(helmStyle, 'demo-two')).map(({ version }) => version)).toEqual(['3.0.0']);
   });
 
-  it('is read in a moment with 40 MB of other charts', async () => {
+  it('is read quickly with 40 MB of other charts', async () => {
     const other = (name: string) =>
       `  ${name}:\n${`  - name: ${name}\n    version: 1.0.0\n    description: ${'x'.repeat(900)}\n`.repeat(10)}`;
     const many = Array.from({ length: 4000 }, (_, at) => other(`chart-${at}`)).join('');
@@ -137,12 +137,12 @@ describe('an index', () => {
     });
   });
 
-  it('of lines without an end takes no time', async () => {
+  it('of endless lines takes linear time', async () => {
     const text = `entries:\n  demo:\n  - name: demo\n    version: 1${' '.repeat(1_000_000)}x\n    urls: [a]\n`;
     expect(await entries(text)).toHaveLength(1);
   });
 
-  it('of any form says the same as its whole', async () => {
+  it('of any style has the entries of the parsed document', async () => {
     const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}$/);
     const entry = fc.record({
       description: fc.string(),

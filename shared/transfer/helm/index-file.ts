@@ -3,34 +3,34 @@ import { yamlToJson } from '#shared/base/yaml';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { ListedVersion } from './select-version.ts';
 
-/** A version of a chart in an index, of which only what chooses a version has been read. */
+/** A version of a chart in an index. Only the fields that select a version have been parsed. */
 export interface IndexEntry extends ListedVersion {
-  /** The whole entry: a value, or its text as YAML. */
+  /** The whole entry: parsed, or as YAML text. */
   content: Record<string, unknown> | string;
 }
 
-/** What an index says of one version of a chart. */
+/** The entry of one version of a chart. */
 export interface IndexedChart {
   name: string;
   version: string;
-  /** Relative to the repository, or absolute; the first is used. */
+  /** The first URL, relative to the repository or absolute. */
   url: string;
   /** SHA-256 of the archive, in hex. */
   digest: string | undefined;
 }
 
-/** Most bytes of an index: the largest public ones have had some 20 MiB. */
+/** Maximum size of an index: the largest public ones have had about 20 MiB. */
 export const maxIndexBytes = 64 * 1024 * 1024;
-/** Most characters that are read as YAML at once. */
+/** Maximum number of characters to parse as YAML at once. */
 const maxYaml = 1024 * 1024;
 const maxVersions = 20_000;
 /** Characters of a version, with quotes and a comment. */
-const longestField = 1000;
+const maxFieldLength = 1000;
 
 /**
- * The versions of `chart` in an index.yaml (or its JSON form). Only the lines of this chart are looked at, because to parse a whole index of
- * some MiB takes minutes and gigabytes; what Helm and its servers write can be cut that way. `where` names the index in messages. Rejects
- * with a TransferError.
+ * Returns the versions of `chart` in an index.yaml (or its JSON form). Only the lines of this chart are parsed, because parsing an index of
+ * several MiB takes minutes and gigabytes; the output of Helm and common servers can be cut that way. `where` names the index in messages.
+ * Rejects with a TransferError.
  */
 export async function chartEntries(index: Buffer, chart: string, where: string): Promise<IndexEntry[]> {
   const json = index.subarray(0, 64).toString('latin1').trimStart().startsWith('{');
@@ -60,7 +60,7 @@ function bounded(entries: IndexEntry[], chart: string, where: string): IndexEntr
   return entries;
 }
 
-/** Reads the whole entry. Rejects with a TransferError if it is not what was chosen, or says nowhere where the chart is. */
+/** Parses the whole entry. Rejects with a TransferError if it does not match the selection, or has no URL. */
 export async function indexedChart(entry: IndexEntry, chart: string, where: string): Promise<IndexedChart> {
   const { content, version } = entry;
   const whole = typeof content === 'string' ? await parsedYaml(content, where) : content;
@@ -74,7 +74,7 @@ export async function indexedChart(entry: IndexEntry, chart: string, where: stri
     : undefined;
   if (typeof url !== 'string')
     throw unreadable(where, `it has no URL for version ${version} of chart ${chart}`);
-  // Older servers write the digest with the name of its algorithm.
+  // Older servers prefix the digest with its algorithm.
   const digest = textOf(whole.digest)
     .toLowerCase()
     .replace(/^sha256:/, '');
@@ -83,7 +83,7 @@ export async function indexedChart(entry: IndexEntry, chart: string, where: stri
   return { name: chart, version, url, digest: digest === '' ? undefined : digest };
 }
 
-/** A field that Helm takes for a text: a version such as 1.0 may be written as a number. */
+/** A string field: Helm accepts a version such as 1.0 written as a number. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
@@ -114,8 +114,8 @@ function missing(chart: string, where: string): TransferError {
 }
 
 /**
- * The versions of `chart` cut out of an index in block style, which is what Helm and its servers write; none if the chart is not there,
- * undefined if the index is written in another way. A line of a nested value cannot be mistaken for a field: it stands further to the right.
+ * Cuts the versions of `chart` out of an index in block style, as written by Helm and common servers. Empty if the chart is missing, undefined
+ * if the index has another style. Nested values cannot be mistaken for fields, because they are indented further.
  */
 function cutEntries(index: Buffer, chart: string): IndexEntry[] | undefined {
   const head = 'entries:';
@@ -136,12 +136,12 @@ function cutEntries(index: Buffer, chart: string): IndexEntry[] | undefined {
   return entries.every((entry) => entry !== undefined) ? entries : undefined;
 }
 
-/** What chooses a version, from the lines of its entry whose fields have `indent`. */
+/** Reads the fields that select a version from the lines of an entry, whose fields have `indent`. */
 function entryOf(content: string, indent: number): IndexEntry | undefined {
   const field = (name: string): string | undefined => {
     const line = new RegExp(`^ {${indent}}${name}: +(.*)$`, 'm').exec(content)?.[1]?.trimEnd();
-    // The pattern takes time in proportion to the square of a line's length.
-    if (line === undefined || line.length > longestField) return undefined;
+    // The pattern takes quadratic time in the length of a line.
+    if (line === undefined || line.length > maxFieldLength) return undefined;
     const [, double, single, plain] =
       /^(?:"([^"\\]*)"|'([^']*)'|([^\s"'#&*!|>{[][^#]*?))(?:\s+#.*)?$/.exec(line) ?? [];
     return double ?? single ?? plain;
@@ -156,14 +156,14 @@ function entryOf(content: string, indent: number): IndexEntry | undefined {
   };
 }
 
-/** Where the list of a key with `indent` ends: at the first line to its left, or beside it without a dash. */
+/** The end of the list below a key with `indent`: the first line with less indent, or with the same indent and no dash. */
 function blockEnd(index: Buffer, from: number, indent: number): number {
   for (let line = nextLine(index, from); line; line = nextLine(index, line.end))
     if (line.indent < indent || (line.indent === indent && !line.text.startsWith('- '))) return line.at;
   return index.length;
 }
 
-/** Where the line that holds `at` ends, its newline included. */
+/** The end of the line at `at`, including its newline. */
 function lineEnd(index: Buffer, at: number): number {
   const newline = index.indexOf(10, at);
   return newline === -1 ? index.length : newline + 1;
@@ -173,11 +173,11 @@ interface Line {
   at: number;
   end: number;
   indent: number;
-  /** Its beginning. */
+  /** The start of its text. */
   text: string;
 }
 
-/** The next line from `at` on that holds more than a comment; undefined at the end. */
+/** The next line from `at` that is not empty or a comment; undefined at the end. */
 function nextLine(index: Buffer, at: number): Line | undefined {
   for (let from = at; from < index.length; ) {
     const end = lineEnd(index, from);

@@ -71,7 +71,7 @@ function copy(
       retry: { attempts: 3, baseMs: 1, maxMs: 2 },
       policy,
     },
-    async (opening) => {
+    async (context) => {
       const where = {
         name: 'src',
         remoteURL: `${from.url}/charts`,
@@ -80,8 +80,8 @@ function copy(
         version: undefined,
         indexed: true,
       };
-      const { source, tag } = await openChart({ ...where, ...location }, opening);
-      const sink = opening.session.open(
+      const { source, tag } = await openChart({ ...where, ...location }, context);
+      const sink = context.session.repository(
         { name: 'dst', remoteURL: to.url, image: `${destination}:${tag}` },
         'pull,push',
       );
@@ -94,7 +94,7 @@ const tagsOf = (to: Registry) => [...(to.contents.get('charts/demo')?.tags ?? []
 const plain = { tls: { plainHTTP: true } };
 
 describe('a chart of a repository with an index', () => {
-  it('is known to a policy by the host and path of its repository, and by the time of its files', async () => {
+  it('is identified to a policy by host and path of its repository, and the time of its files', async () => {
     const from = await web();
     const to = await registry();
     await publish(from, [{ version: '1.0.0' }]);
@@ -105,10 +105,12 @@ describe('a chart of a repository with an index', () => {
     const doubled = { remoteURL: `${from.url}//charts/` };
     expect((await copy(from, to, doubled, allowed)).warnings).toEqual([]);
     const denied = copy(from, to, {}, { repositories: { denied: ['*/demo'] } });
-    expect((await transferFailure(denied)).message).toContain(`repositories.denied: ${place} fits "*/demo"`);
+    expect((await transferFailure(denied)).message).toContain(
+      `repositories.denied: ${place} matches "*/demo"`,
+    );
   });
 
-  it('becomes the image that Helm would push, its archive unchanged', async () => {
+  it('becomes the image that Helm would push, with an unchanged archive', async () => {
     const [from, to] = [await web(), await registry()];
     const [, tgz] = await publish(from, [
       { version: '1.0.0' },
@@ -139,14 +141,14 @@ describe('a chart of a repository with an index', () => {
     expect(tagsOf(to)).toEqual([tag]);
   });
 
-  it('brings its signature along, and takes no page for one', async () => {
+  it('includes its provenance, and does not take a page for one', async () => {
     const [from, to] = [await web(), await registry()];
     await publish(from, [{ version: '1.0.0' }]);
     const without = await copy(from, to);
     const page = Buffer.from('<html>');
     from.files.set('/charts/demo-1.0.0.tgz.prov', stored(page));
     expect((await copy(from, to)).warnings).toEqual([
-      expect.stringMatching(/something else than a signature/),
+      expect.stringMatching(/something other than a signature/),
     ]);
     const prov = Buffer.from('-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n');
     from.files.set('/charts/demo-1.0.0.tgz.prov', stored(prov));
@@ -155,7 +157,7 @@ describe('a chart of a repository with an index', () => {
     expect(to.contents.get('charts/demo')?.blobs.get(digestOf(prov))?.equals(prov)).toBe(true);
   });
 
-  it('is resumed where a broken connection ended', async () => {
+  it('is resumed after an interrupted connection', async () => {
     const [from, to] = [await web(), await registry()];
     await publish(from, [{ version: '1.0.0' }]);
     let broken = 0;
@@ -165,7 +167,7 @@ describe('a chart of a repository with an index', () => {
     expect(from.requests.map(({ headers }) => headers.range).filter(Boolean)).toEqual(['bytes=100-']);
   });
 
-  it('is asked for with the credentials only where the index is, unless another host is trusted', async () => {
+  it('is requested with credentials only at the server of the index, unless another host is trusted', async () => {
     const [elsewhere, to] = [await web(), await registry()];
     const from = await web({ account: `${account.username}:${account.password}` });
     await publish(elsewhere, [{ version: '1.0.0' }]);
@@ -191,7 +193,7 @@ describe('a chart of a repository with an index', () => {
     });
   });
 
-  it('is asked for with what a docker config holds for its server, which may be nothing', async () => {
+  it("is requested with its server's entry of a docker config, if any", async () => {
     const [open, to] = [await web(), await registry()];
     const guarded = await web({ account: `${account.username}:${account.password}` });
     const auths = { [new URL(guarded.url).host]: account, 'quay.io': { username: 'a', password: 'b' } };
@@ -204,7 +206,7 @@ describe('a chart of a repository with an index', () => {
     expect(tagsOf(to)).toEqual(['1.0.0']);
   });
 
-  it('is followed to where its server redirects, without credentials', async () => {
+  it('follows redirects of its server, without credentials', async () => {
     const [from, store, to] = [await web({ account: 'bob:hunter22-secret' }), await web(), await registry()];
     await publish(from, [{ version: '1.0.0' }]);
     await publish(store, [{ version: '1.0.0' }]);
@@ -216,7 +218,7 @@ describe('a chart of a repository with an index', () => {
     expect(tagsOf(to)).toEqual(['1.0.0']);
   });
 
-  it('is not quoted where another server answers for the index', async () => {
+  it('is not quoted if another server responds for the index', async () => {
     const [from, inner, to] = [await web(), await web(), await registry()];
     await publish(from, [{ version: '1.0.0' }]);
     inner.files.set('/admin', stored(Buffer.from('entries: [the-secret-of-the-house: {')));
@@ -224,7 +226,7 @@ describe('a chart of a repository with an index', () => {
     const redirectHosts = [new URL(inner.url).host];
     const failure = await transferFailure(copy(from, to, { redirectHosts, ...plain }));
     expect(inner.requests.length).toBeGreaterThan(0);
-    expect(failure.message).toContain('another server answered');
+    expect(failure.message).toContain('redirected to another server');
     expect(failure.message).not.toContain('secret');
   });
 
@@ -234,21 +236,21 @@ describe('a chart of a repository with an index', () => {
       { version: '1.0.0', digest: 'ab'.repeat(32) },
       {},
       'permanent',
-      /its digest is sha256:/,
+      /has digest sha256:.* instead of the expected/,
     ],
     [
       'is another chart',
       { version: '1.0.0', yaml: chartYaml('other', '1.0.0') },
       {},
       'permanent',
-      /holds chart other 1\.0\.0/,
+      /contains chart other 1\.0\.0/,
     ],
     [
       'is another version',
       { version: '1.0.0', yaml: chartYaml('demo', '1.0.1') },
       {},
       'permanent',
-      /holds chart demo 1\.0\.1/,
+      /contains chart demo 1\.0\.1/,
     ],
     [
       'lies at a file',
@@ -332,11 +334,11 @@ describe('a chart of a registry', () => {
     expect(from.contents.get('charts/demo')?.tags.get(tag)).toBe(digest);
   });
 
-  it('tells its images', async () => {
+  it('lists its images', async () => {
     const from = await seeded('1.0.0');
     const found: string[] = [];
     const to = await registry();
-    await copyArtifact({ signal: new AbortController().signal, workDir: os.tmpdir() }, async (opening) => {
+    await copyArtifact({ signal: new AbortController().signal, workDir: os.tmpdir() }, async (context) => {
       const location = {
         name: 'src',
         chart: 'demo',
@@ -346,23 +348,23 @@ describe('a chart of a registry', () => {
         version: undefined,
         indexed: false,
       };
-      const { source, images } = await openChart(location, opening);
+      const { source, images } = await openChart(location, context);
       found.push(...(await images({})).images.map(({ written }) => written));
-      const sink = opening.session.open({ name: 'dst', remoteURL: to.url, image: 'a:1' }, 'pull,push');
+      const sink = context.session.repository({ name: 'dst', remoteURL: to.url, image: 'a:1' }, 'pull,push');
       return { source, destination: registrySink(sink) };
     });
     expect(found).toEqual(['r.io/app:1']);
   });
 
-  it('is refused if it is no chart, or not there', async () => {
+  it('is refused if it is no chart, or does not exist', async () => {
     const [from, to] = [await registry(), await registry()];
     await seedImage(from, 'charts/demo', '1.0.0');
     expect((await transferFailure(copy(from, to, inRegistry(from, '1.0.0')))).message).toMatch(
-      /is no Helm chart/,
+      /is not a Helm chart/,
     );
     const none = { ...inRegistry(from), repo: 'none' };
     expect((await transferFailure(copy(from, to, none))).message).toMatch(
-      /no version of chart none\/demo in registry/,
+      /chart none\/demo in registry .* has no version/,
     );
     expect((await transferFailure(copy(from, to, inRegistry(from, '^7')))).message).toMatch(/it has 1\.0\.0/);
   });

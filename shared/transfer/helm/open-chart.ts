@@ -1,13 +1,13 @@
-import type { Opening } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import type { OpenedChart } from './chart-content.ts';
 import type { ChartLocation } from './chart-repository.ts';
 
 /**
- * Opens a chart: one of a repository with an index is downloaded, checked, and becomes the image that `helm push` would make; one in a
- * registry is copied as it is. Rejects with a TransferError.
+ * Opens a chart: in a repository with an index it is downloaded, verified and converted to the image of `helm push`; in a registry it is
+ * copied unchanged. Rejects with a TransferError.
  */
-export async function openChart(location: ChartLocation, opening: Opening): Promise<OpenedChart> {
-  // What reads YAML, versions and archives is loaded for charts alone: most workers move none.
+export async function openChart(location: ChartLocation, context: TransferContext): Promise<OpenedChart> {
+  // Parsers for YAML, versions and archives are loaded on demand: most transfers move no charts.
   const { openIndexedChart, openRegistryChart } = await import('./chart-content.ts');
-  return location.indexed ? openIndexedChart(location, opening) : openRegistryChart(location, opening);
+  return location.indexed ? openIndexedChart(location, context) : openRegistryChart(location, context);
 }

@@ -29,11 +29,16 @@ describe('the version of a chart', () => {
   });
 
   it.each([
-    ['^3', ['1.0.0'], 'permanent', /no version of chart demo that fits spec.version "\^3": it has 1.0.0\./],
+    [
+      '^3',
+      ['1.0.0'],
+      'permanent',
+      /no version of chart demo that matches spec.version "\^3": it has 1.0.0\./,
+    ],
     [undefined, ['1.0.0-rc.1'], 'permanent', /that is no prerelease: it has 1.0.0-rc.1/],
     ['7.0.0', ['7.0.0'], 'permanent', /removed by its publisher/],
     ['newest', ['1.0.0'], 'config', /spec.version "newest" is neither/],
-    ['1', [], 'permanent', /There is no version of chart demo: check/],
+    ['1', [], 'permanent', /The chart demo has no version: check/],
   ])('%s of %j does not exist', (wanted, versions, reason, message) => {
     expect(() => select(wanted, ...versions)).toThrow(
       expect.objectContaining({ reason, message: expect.stringMatching(message) }),

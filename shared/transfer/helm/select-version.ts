@@ -2,20 +2,20 @@ import { TransferError } from '../errors/transfer-error.ts';
 import { versionRange } from './version-range.ts';
 import { newestFirst, versionOf } from './versions.ts';
 
-/** One version of a chart as a list names it. */
+/** A version in a list of a chart's versions. */
 export interface ListedVersion {
   version: string;
   deprecated: boolean;
-  /** Taken back by its publisher: there is nothing to download. */
+  /** Withdrawn by its publisher, so it cannot be downloaded. */
   removed: boolean;
 }
 
-const mostNamed = 10;
+const maxListed = 10;
 
 /**
- * The version that `helm pull` would take: the one that is named exactly, else the newest in the range. Without a range, or with `latest`,
- * the newest that is no prerelease. Unlike Helm it passes over removed versions, and over deprecated ones while others fit. `chart` names
- * the chart in messages. Throws a TransferError if there is none.
+ * Returns the version that `helm pull` would choose: an exact match, else the newest in the range; without a range or with `latest`, the newest
+ * release. Unlike Helm it skips removed versions, and deprecated ones if others match. `chart` names the chart in messages. Throws a
+ * TransferError if nothing matches.
  */
 export function selectVersion<T extends ListedVersion>(
   listed: readonly T[],
@@ -50,12 +50,12 @@ export function selectVersion<T extends ListedVersion>(
   if (found) return found;
   const names = sorted.map(({ entry }) => entry.version);
   if (names.length === 0)
-    throw new TransferError('permanent', `There is no version of ${chart}: check its name and remoteURL.`);
-  const fits = any ? 'that is no prerelease' : `that fits spec.version "${wanted}"`;
+    throw new TransferError('permanent', `The ${chart} has no version: check its name and remoteURL.`);
+  const fits = any ? 'that is no prerelease' : `that matches spec.version "${wanted}"`;
   throw new TransferError('permanent', `There is no version of ${chart} ${fits}: it has ${listOf(names)}.`);
 }
 
 function listOf(names: readonly string[]): string {
-  const more = names.length - mostNamed;
-  return `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = names.length - maxListed;
+  return `${names.slice(0, maxListed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -1,24 +1,24 @@
 import { isRecord } from '#shared/base/meta';
 
-/** An image in the values of a chart. */
+/** An image found in the values of a chart. */
 export interface ValueImage {
-  /** `host/repository:tag` or the like. */
+  /** The image name, such as `host/repository:tag`. */
   image: string;
-  /** Where it stands, such as `controller.image`. */
+  /** Its path, such as `controller.image`. */
   path: string;
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
-const deepest = 30;
-/** Characters: a registry, a repository, a tag and a digest take less. */
-const longestName = 700;
+const maxDepth = 30;
+/** In characters: registry, repository, tag and digest together are shorter. */
+const maxNameLength = 700;
 const looksLikeImage = /^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/;
 
 /**
- * The images in the values of a chart, by the forms that charts use: mappings with `repository` (or `image`, or `name`) beside `registry`, `tag`
- * or `digest`, and texts of keys that end in `image`. A block without a tag has the chart's `appVersion`. `global.imageRegistry` replaces
- * registries, as in many charts. What stands below `enabled: false` is in `disabled`.
+ * Finds the images in the values of a chart by common conventions: mappings with `repository` (or `image`, or `name`) beside `registry`, `tag`
+ * or `digest`, and strings under keys that end in `image`. The default tag is the chart's `appVersion`. `global.imageRegistry` replaces
+ * registries, as in many charts. Images below `enabled: false` are returned in `disabled`.
  */
 export function valueImages(
   values: Values,
@@ -30,7 +30,7 @@ export function valueImages(
   const registry = isRecord(global) ? text(global.imageRegistry) : '';
 
   function visit(value: unknown, path: string[], enabled: boolean): void {
-    if (path.length > deepest) return;
+    if (path.length > maxDepth) return;
     if (Array.isArray(value))
       for (const [index, one] of value.entries()) visit(one, [...path, `${index}`], enabled);
     if (isRecord(value)) visitMapping(value, path, enabled && value.enabled !== false);
@@ -40,7 +40,8 @@ export function valueImages(
     const block = imageBlock(value, path.at(-1) ?? '', registry, appVersion);
     if (block !== undefined) add(block, path, enabled);
     for (const [key, inner] of Object.entries(value)) {
-      const whole = block === undefined && isImageKey(key) ? wholeImage(inner, value, appVersion) : undefined;
+      const whole =
+        block === undefined && isImageKey(key) ? imageString(inner, value, appVersion) : undefined;
       if (whole !== undefined) add(whole, [...path, key], enabled);
       visit(inner, [...path, key], enabled);
     }
@@ -60,7 +61,7 @@ function isImageKey(key: string): boolean {
   return /image$/i.test(key);
 }
 
-/** `{registry, repository, tag, digest}` and its variants; undefined where the mapping is something else, such as a Git repository. */
+/** Reads `{registry, repository, tag, digest}` and its variants; undefined for other mappings, such as a Git repository. */
 function imageBlock(
   value: Values,
   key: string,
@@ -80,19 +81,19 @@ function imageBlock(
   return withVersion(name, tag, digest, appVersion);
 }
 
-/** A text such as `quay.io/team/app:1.0`, or a name beside a `tag`. */
-function wholeImage(written: unknown, beside: Values, appVersion: string | undefined): string | undefined {
+/** Reads a string such as `quay.io/team/app:1.0`, or a name beside a `tag`. */
+function imageString(written: unknown, beside: Values, appVersion: string | undefined): string | undefined {
   const [tag, digest] = [text(beside.tag), text(beside.digest)];
   if (
     typeof written !== 'string' ||
-    written.length > longestName ||
+    written.length > maxNameLength ||
     !looksLikeImage.test(written) ||
     written.includes('//')
   )
     return undefined;
   const hasVersion = written.includes('@') || /:[^/]+$/.test(written);
   if (hasVersion) return written;
-  // A word alone may be anything, such as the name of a base image's variant.
+  // A single word may be anything, such as a variant of the base image.
   return tag === '' && digest === '' && !written.includes('/')
     ? undefined
     : withVersion(written, tag, digest, appVersion);
@@ -105,8 +106,8 @@ function withVersion(name: string, tag: string, digest: string, appVersion: stri
   return version === '' ? name : `${name}:${version}`;
 }
 
-/** A text, or a number that stands for one: `tag: 1.27`. */
+/** Reads a string, or a number written for one: `tag: 1.27`. */
 function text(value: unknown): string {
   if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value.length <= longestName ? value.trim() : '';
+  return typeof value === 'string' && value.length <= maxNameLength ? value.trim() : '';
 }

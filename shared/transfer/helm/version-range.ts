@@ -1,16 +1,16 @@
 import compare from 'semver/functions/compare.js';
 import { type SemVer, versionOf } from './versions.ts';
 
-/** True for the versions that a range takes. */
+/** True for the versions in the range. */
 export type VersionRange = (version: SemVer) => boolean;
 
-/** Where bounds that are joined by "and" take prereleases: where one of them has one, as in Helm, or where each has one. */
+/** Whether a conjunction of bounds includes prereleases: if one bound has a prerelease, as in Helm, or only if each has one. */
 export type Prereleases = 'oneBound' | 'eachBound';
 
-/** Most characters of a range: a longer one is a mistake. */
-const longestRange = 256;
+/** Longer ranges are rejected as mistakes. */
+const maxRangeLength = 256;
 
-/** One comparison of a range. `fields`: how many of major, minor and patch it names; the others are 0 in `version`. */
+/** One comparison of a range. `fields` is the number of fields given, of major, minor and patch; the others are 0 in `version`. */
 interface Bound {
   operator: string;
   version: SemVer;
@@ -21,9 +21,9 @@ const part = '[0-9xX*|]+';
 const identifiers = String.raw`[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*`;
 const partial = String.raw`v?${part}(?:\.${part})?(?:\.${part})?(?:-${identifiers})?(?:\+${identifiers})?`;
 const space = String.raw`[\t\n\f\r ]`;
-/** `1.2 - 1.4`, wherever it stands. */
+/** `1.2 - 1.4`, anywhere. */
 const hyphenated = new RegExp(`${space}*(${partial})${space}+-${space}+(${partial})${space}*`, 'g');
-/** One bound with all that separates it from the next one; sticky, and never in two ways: the pattern of Helm's library takes exponential time here. */
+/** One bound and the separators after it. Sticky and unambiguous: the pattern of Helm's library takes exponential time. */
 const nextBound = new RegExp(
   `${space}*(!=|>=|=>|<=|=<|~>|=|>|<|~|\\^|)${space}*(${partial})(?:${space}*,(?!${space}*$)|${space}+|$)`,
   'y',
@@ -31,13 +31,14 @@ const nextBound = new RegExp(
 const parts = new RegExp(`^v?(${part})(?:\\.(${part}))?(?:\\.(${part}))?(-${identifiers})?`);
 
 /**
- * The range that `text` describes, as Helm reads it: `1.2.3`, `^1.2`, `~1.2.0`, `>=1.2, <2 || 3.x`, `!=1.3`, `1.2 - 1.4`, `*`. undefined if it cannot be read.
+ * Parses a range as Helm does: `1.2.3`, `^1.2`, `~1.2.0`, `>=1.2, <2 || 3.x`, `!=1.3`, `1.2 - 1.4`, `*`. Returns undefined if it is invalid.
  *
- * Rules and their oddities are those of constraints.go of github.com/Masterminds/semver/v3 3.4.0, which Helm 3 uses, and not those of npm: `0-0`, `~1-0` and `^2-0` have
- * prereleases, `>11` is 12.0.0 or later and `>11.0.0` is not, `~0.0.0` is any version, `!=1.2.x` takes prereleases of 1.2.x.
+ * The rules, with their oddities, are those of constraints.go in github.com/Masterminds/semver/v3 3.4.0, which Helm 3 uses, not those of npm:
+ * `0-0`, `~1-0` and `^2-0` include prereleases, `>11` is 12.0.0 or later and `>11.0.0` is not, `~0.0.0` is any version, and `!=1.2.x` includes
+ * prereleases of 1.2.x.
  */
 export function versionRange(text: string, prereleases: Prereleases = 'oneBound'): VersionRange | undefined {
-  if (text.length > longestRange) return undefined;
+  if (text.length > maxRangeLength) return undefined;
   const groups = text
     .replace(hyphenated, (_, from: string, to: string) => `>= ${from}, <= ${to} `)
     .split('||')
@@ -45,9 +46,9 @@ export function versionRange(text: string, prereleases: Prereleases = 'oneBound'
   const readable = groups.filter((group) => group !== undefined);
   if (readable.length < groups.length) return undefined;
   const checked = readable.map((bounds) => {
-    const takesPrereleases =
+    const includesPrereleases =
       prereleases === 'oneBound' ? bounds.some(isPrerelease) : bounds.every(isPrerelease);
-    return { bounds, takesPrereleases };
+    return { bounds, takesPrereleases: includesPrereleases };
   });
   return (version) =>
     checked.some(
@@ -61,7 +62,7 @@ function isPrerelease({ version }: Bound): boolean {
   return version.prerelease.length > 0;
 }
 
-/** The bounds of one group; undefined if something in it is none. A group has at least one. */
+/** Parses the bounds of one group, which has at least one; undefined if any is invalid. */
 function boundsOf(text: string): Bound[] | undefined {
   const bounds: Bound[] = [];
   let end = 0;
@@ -102,7 +103,7 @@ const notEqual: Check = (version, { version: other, fields }) => {
   if (fields === 3 || fields === 0) return compare(version, other) !== 0;
   if (version.major !== other.major) return true;
   if (fields === 1) return false;
-  // Of 1.2.x, a prerelease is another version than the bound, which stands for releases only.
+  // A prerelease of 1.2.x differs from the bound, which covers only releases.
   return version.minor !== other.minor || !samePrerelease(version, other);
 };
 

@@ -4,7 +4,7 @@ import parse from 'semver/functions/parse.js';
 
 export type { SemVer };
 
-/** The version in `text`, which may begin with `v` and lack its last parts (`v1`, `2024.01`), as Helm reads versions; undefined if it is none. */
+/** Parses a version as Helm does, with an optional `v` and optional minor and patch (`v1`, `2024.01`); undefined if it is invalid. */
 export function versionOf(text: string): SemVer | undefined {
   const [, numbers, rest = ''] = /^v?(\d+(?:\.\d+){0,2})([-+].+)?$/.exec(text) ?? [];
   if (numbers === undefined) return undefined;
@@ -12,7 +12,7 @@ export function versionOf(text: string): SemVer | undefined {
   return parse(`${major}.${minor}.${patch}${rest}`) ?? undefined;
 }
 
-/** Sorts the newest version first; of those that differ in their build only, the later build by name. */
+/** Sorts the newest version first; versions that differ only in their build are sorted by its name. */
 export function newestFirst(a: SemVer, b: SemVer): number {
   return compareBuild(b, a);
 }

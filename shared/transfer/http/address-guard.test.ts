@@ -11,7 +11,7 @@ function resolved(name: string, allowed: readonly AddressRange[] = []): Promise<
   });
 }
 
-describe('the guard of addresses', () => {
+describe('the address guard', () => {
   it.each([
     '127.0.0.1',
     '127.8.9.1',
@@ -60,17 +60,17 @@ describe('the guard of addresses', () => {
     '[64:ff9b::808:808]',
     '[64:ff9b:1::a00:5]',
     '[::808:808]',
-  ])('lets %s through', (host) => {
+  ])('allows %s', (host) => {
     createAddressGuard().check(host);
   });
 
-  it('lets through what the operator allows, and no more', () => {
+  it('allows exactly what the operator allows', () => {
     const guard = createAddressGuard([['127.0.0.0', 8]]);
     guard.check('127.0.0.1');
     expect(() => guard.check('169.254.169.254')).toThrow();
   });
 
-  it('opens no address by one of several that may be embedded in it', () => {
+  it('does not allow an address because of one of its embedded addresses', () => {
     const guard = createAddressGuard(loopbackRanges);
     guard.check('[::1]');
     guard.check('[2002:7f00:1::]');
@@ -92,16 +92,16 @@ describe('the guard of addresses', () => {
     '[::ffff:0:a00:1]',
     '[3fff::1]',
     '[5f00::1]',
-  ])('calls %s no public address', (host) => {
+  ])('does not treat %s as a public address', (host) => {
     expect(() => publicGuard.check(host)).toThrow(/in a private network/);
   });
 
   it.each(['8.8.8.8', '172.32.0.1', '[2606:4700::1111]', '[64:ff9b::808:808]', 'registry.example'])(
-    'may call %s a public address',
+    'treats %s as a public address or a name',
     (host) => publicGuard.check(host),
   );
 
-  it('judges the addresses that a name resolves to', async () => {
+  it('checks the addresses that a name resolves to', async () => {
     expect(await resolved('localhost')).toBe('ERR_ADDRESS_DENIED');
     expect(await resolved('localhost', loopbackRanges)).toContainEqual({
       address: expect.stringMatching(/^(127\.0\.0\.1|::1)$/),

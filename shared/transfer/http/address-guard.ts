@@ -1,41 +1,41 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { type AddressRange, type AddressSet, allBut, isPublic } from './address-ranges.ts';
+import { type AddressRange, type AddressSet, allExceptClosed, isPublic } from './address-ranges.ts';
 
 /** Decides which addresses may be dialled. */
 export interface AddressGuard {
-  /** For `http.request`: resolves a name to its allowed addresses only. Node does not call it for a host that is an address. */
+  /** For `http.request`: resolves a name to its allowed addresses only. Node does not call it for IP addresses. */
   readonly lookup: LookupFunction;
-  /** Throws AddressDeniedError if `host` (as in a URL) is a denied address; says nothing about names. */
+  /** Throws AddressDeniedError if `host` (as in a URL) is a denied IP address; names pass. */
   check(host: string): void;
 }
 
-/** A server that must not be dialled. */
+/** A connection to an address that the guard denies. */
 export class AddressDeniedError extends Error {
   readonly code = 'ERR_ADDRESS_DENIED';
 }
 
 /**
- * Refuses loopback, link-local, multicast and metadata addresses, but for those in `allowed`. The addresses that a name
- * resolves to are judged, and one of those is dialled: a name that resolves to another address the next time gains nothing.
+ * Returns a guard that denies loopback, link-local, multicast and metadata addresses, except those in `allowed`. It checks the addresses
+ * that a name resolves to and dials one of those, so a name that resolves differently the next time (DNS rebinding) gains nothing.
  */
 export function createAddressGuard(allowed: readonly AddressRange[] = []): AddressGuard {
   return guardOf(
-    allBut(allowed),
+    allExceptClosed(allowed),
     (name, addresses) => `${name} is at ${addresses.join(', ')}, which may not be reached from here`,
   );
 }
 
-/** Why an address of a private network is not contacted. It is not named: who chose the host need not own the network. */
+/** Why an address of a private network is not dialled. The address stays out of the message: whoever chose the host may not own the network. */
 const privateText = (host: string) =>
   `${host} is in a private network, where only the server of the Endpoint and the hosts in its spec.redirectHosts, or for tokens in spec.tokenHosts, are contacted`;
 
-/** Refuses all addresses but those of the public internet. */
+/** Denies every address outside the public internet. */
 export const publicGuard = guardOf(isPublic, privateText);
 
 /**
- * The guard for one request to `url`. With `publicOnly` the host must be public; a proxy before it need not be, and where there is one, it
- * resolves the name.
+ * The guard for one request to `url`. With `publicOnly` the host must be public. A proxy may be private; the proxy then resolves the
+ * name of the host.
  */
 export function guardFor(guard: AddressGuard, url: URL, publicOnly = false): AddressGuard {
   if (!publicOnly) return guard;

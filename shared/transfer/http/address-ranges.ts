@@ -1,15 +1,15 @@
 import { BlockList, isIP } from 'node:net';
 
-/** All addresses that begin with the first `length` bits of `address`. */
+/** A CIDR block: all addresses with the first `length` bits of `address`. */
 export type AddressRange = readonly [address: string, length: number];
 
-/** This machine: a worker may reach it, a prober of a cluster may not. */
+/** This machine: a worker may reach it, a prober in a cluster may not. */
 export const loopbackRanges: readonly AddressRange[] = [
   ['127.0.0.0', 8],
   ['::1', 128],
 ];
 
-/** This machine, this link, groups, and what clouds serve credentials and configuration at. */
+/** Loopback, link-local and multicast addresses, and the metadata services of clouds. */
 const closed: readonly AddressRange[] = [
   ...loopbackRanges,
   ['0.0.0.0', 8],
@@ -33,7 +33,7 @@ const closed: readonly AddressRange[] = [
   ['fd00:a9fe:a9fe::1', 128],
 ];
 
-/** What the registries of special-purpose addresses (RFC 6890, IANA) call not globally reachable, beside `closed`. */
+/** Addresses that the IANA special-purpose registries (RFC 6890) call not globally reachable, beyond `closed`. */
 const local: readonly AddressRange[] = [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -46,7 +46,7 @@ const local: readonly AddressRange[] = [
   ['203.0.113.0', 24],
   ['240.0.0.0', 4],
   ['100::', 64],
-  // Teredo and ORCHID, which nobody serves anything at
+  // Teredo and ORCHID, which serve nothing
   ['2001::', 23],
   ['2001:db8::', 32],
   ['3fff::', 20],
@@ -55,14 +55,14 @@ const local: readonly AddressRange[] = [
   ['fec0::', 10],
 ];
 
-/** True for the addresses that it holds. */
+/** True for the addresses of the set. */
 export type AddressSet = (address: string) => boolean;
 
 const isClosed = addressesIn(closed);
 const isLocal = addressesIn(local);
 
-/** All addresses but those that nobody may dial and that are not in `open`. An address is judged by those embedded in it as well. */
-export function allBut(open: readonly AddressRange[]): AddressSet {
+/** All addresses except the `closed` ones that are not in `open`. Embedded IPv4 addresses are checked as well. */
+export function allExceptClosed(open: readonly AddressRange[]): AddressSet {
   const isOpen = addressesIn(open);
   return (address) => formsOf(address).every((each) => isOpen(each) || !isClosed(each));
 }
@@ -82,15 +82,15 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-/** The address without a zone, and what is embedded in it. */
+/** The address without its zone, and its embedded addresses. */
 function formsOf(address: string): string[] {
   const plain = address.replace(/%.*$/, '');
   return [plain, ...embeddedIn(plain)];
 }
 
 /**
- * The IPv4 addresses that a network may translate an IPv6 address to: IPv4-mapped and IPv4-compatible (RFC 4291), IPv4-translated (RFC 2765), 6to4
- * (RFC 3056), NAT64 (RFC 6052), and NAT64 of a local prefix (RFC 8215), whose length nobody can tell from the address.
+ * The IPv4 addresses that a network may translate an IPv6 address to: IPv4-mapped and IPv4-compatible (RFC 4291), IPv4-translated (RFC 2765),
+ * 6to4 (RFC 3056), NAT64 (RFC 6052), and NAT64 with a local prefix (RFC 8215), whose length cannot be told from the address.
  */
 function embeddedIn(address: string): string[] {
   const bytes = isIP(address) === 6 ? bytesOf(address) : undefined;
@@ -102,12 +102,12 @@ function embeddedIn(address: string): string[] {
   const isMapped = isZero(0, 10) && bytes[10] === 0xff && bytes[11] === 0xff;
   const isTranslated = isZero(0, 8) && bytes[8] === 0xff && bytes[9] === 0xff && isZero(10, 12);
   if (isMapped || isTranslated) return [last];
-  // `::` and `::1` are addresses of IPv6.
+  // `::` and `::1` are true IPv6 addresses.
   if (isZero(0, 12)) return last === '0.0.0.0' || last === '0.0.0.1' ? [] : [last];
   if (begins(0x20, 0x02)) return [at(2, 3, 4, 5)];
   if (begins(0, 0x64, 0xff, 0x9b) && isZero(4, 12)) return [last];
   if (!begins(0, 0x64, 0xff, 0x9b, 0, 1)) return [];
-  // Zeros stand where a longer or shorter prefix has the address.
+  // Candidates for the prefix lengths; a candidate that starts with zero is padding of another length.
   const found = [last, at(6, 7, 9, 10), at(7, 9, 10, 11), at(9, 10, 11, 12)];
   const meant = found.filter((each) => !each.startsWith('0.'));
   return meant.length > 0 ? meant : [last];
@@ -115,7 +115,7 @@ function embeddedIn(address: string): string[] {
 
 /** The 16 bytes of an IPv6 address. */
 function bytesOf(address: string): number[] {
-  // As a URL writes it: dotted parts are hexadecimal ones.
+  // A URL normalises dotted parts to hexadecimal words.
   const text = URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? '';
   const [head = '', tail] = text.split('::');
   const words = (part: string) =>

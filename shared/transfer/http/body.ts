@@ -1,22 +1,22 @@
-/** Bytes as they arrive. A Readable is one. */
+/** A stream of bytes, such as a Readable. */
 export interface ByteStream extends AsyncIterable<Buffer> {
-  /** Ends it before its end. */
+  /** Aborts the stream. */
   destroy(): void;
 }
 
-/** Makes the body of a request, for every attempt anew. */
+/** Creates the body of a request, anew for every attempt. */
 export type BodySource = () => Uint8Array | AsyncIterable<Uint8Array>;
 
 const chunkBytes = 256 * 1024;
 
-/** A body of chunks: a stream has a deadline for each chunk to be accepted, not for the whole. */
+/** Returns a chunked body: streams have a deadline per chunk instead of one for the whole body. */
 export function inChunks(bytes: Uint8Array): BodySource {
   return async function* chunks() {
     for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
   };
 }
 
-/** A number of bytes in a header; undefined if it is none, or one that no file has. */
+/** Parses a byte count from a header; undefined if it is malformed or absurdly large. */
 export function byteCount(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

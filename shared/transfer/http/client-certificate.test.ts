@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { createAuthority } from '../../base/testing/authority.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { certificateAlert, certificateRefusal, clientCertificate } from './client-certificate.ts';
-import { mayKnow } from './reach.ts';
+import { mayIdentifyAt } from './reach.ts';
 
 const authority = await createAuthority('clients');
 const { cert: certificate, key } = await authority.issue({ name: 'mover' }, { use: 'client' });
 const day = 24 * 60 * 60 * 1000;
 
 describe('a client certificate', () => {
-  it('is taken with what follows the first certificate', () => {
+  it('is used with its intermediate certificates', () => {
     const chain = `${certificate}\n${authority.cert}`;
     expect(clientCertificate({ certificate: chain, key })).toEqual({ cert: chain, key });
     expect(clientCertificate({})).toBeUndefined();
@@ -28,7 +28,7 @@ describe('a client certificate', () => {
     ['another key', { certificate, key: other }, 0, 'tls.key is not the key of the first certificate'],
     ['one that has expired', { certificate, key }, 40 * day, 'it expired on'],
     ['one of the future', { certificate, key }, -40 * day, 'it is not valid before'],
-  ])('that is %s is refused with what to do', (_, tls, later, words) => {
+  ])('that is %s is refused with advice', (_, tls, later, words) => {
     const attempt = () => clientCertificate(tls, Date.now() + later);
     expect(attempt).toThrow(TransferError);
     expect(attempt).toThrow(words);
@@ -36,8 +36,8 @@ describe('a client certificate', () => {
     expect(attempt).not.toThrow('hunter22');
   });
 
-  it('is shown to the own server and named hosts, and to nobody else', () => {
-    const knows = mayKnow('https://r.io:5000', ['auth.io', 'cdn.io:8443']);
+  it("is offered only to the Endpoint's own server and listed hosts", () => {
+    const knows = mayIdentifyAt('https://r.io:5000', ['auth.io', 'cdn.io:8443']);
     const shown = [
       'https://r.io:5000/v2/',
       'https://auth.io/token',
@@ -50,7 +50,7 @@ describe('a client certificate', () => {
   });
 });
 
-describe('what a server says of a client certificate', () => {
+describe("a server's complaint about a client certificate", () => {
   it.each([
     [
       'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
@@ -59,11 +59,7 @@ describe('what a server says of a client certificate', () => {
     ],
     ['ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED', 'has expired', 'renew tls.crt and tls.key'],
     ['ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED', 'has expired', 'renew tls.crt and tls.key'],
-    [
-      'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
-      'does not know the authority',
-      'tls.crt of an authority that it trusts',
-    ],
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'does not trust the CA', 'tls.crt issued by a CA that it trusts'],
     ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'may require a client certificate', 'check tls.crt and tls.key'],
     [
       'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
@@ -78,14 +74,14 @@ describe('what a server says of a client certificate', () => {
   });
 
   it.each(['CERT_HAS_EXPIRED', 'ECONNRESET', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', ''])(
-    'is not meant by %s',
+    'is not %s',
     (code) => expect(certificateAlert(code, 'mirror')).toBeUndefined(),
   );
 
   it.each([
     ['No required SSL certificate was sent', 'it requires a client certificate: add tls.crt'],
-    ['The SSL certificate error', 'it does not take the client certificate: check tls.crt'],
-  ])('in the words of nginx, %s, is explained', (words, text) => {
+    ['The SSL certificate error', 'it rejects the client certificate: check tls.crt'],
+  ])("in nginx's words, %s, is explained", (words, text) => {
     const page = Buffer.from(
       `<html><center><h1>400 Bad Request</h1></center><center>${words}</center></html>`,
     );

@@ -3,8 +3,8 @@ import { TransferError } from '../errors/transfer-error.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 
 /**
- * The client certificate of an Endpoint as TLS takes it; undefined if it has none. Throws a config TransferError that says what is wrong with it:
- * most servers would only end the connection.
+ * The client certificate of an Endpoint for TLS; undefined if there is none. Throws a config TransferError that says what is wrong with
+ * the certificate, because most servers would only close the connection.
  */
 export function clientCertificate(
   { certificate, key }: TlsSettings,
@@ -27,7 +27,7 @@ function read<T>(name: string, what: string, parse: () => T): T {
   try {
     return parse();
   } catch {
-    // The parser's message could quote what it read.
+    // The parser's message might quote the key.
     throw unusable(`${name} must be ${what}, as PEM`);
   }
 }
@@ -37,10 +37,10 @@ function unusable(why: string): TransferError {
   return new TransferError('config', `${what} of the Endpoint cannot be used: ${why}.`);
 }
 
-/** The alerts by which a server ends the handshake for want of a certificate, or for one that it does not take. */
+/** TLS alerts with which servers demand or reject a client certificate. */
 const alert = /_ALERT_(CERTIFICATE_\w+|\w+_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)$/;
 
-/** Why a server ended the TLS handshake with `code`, if that is about the client certificate, and what to do. */
+/** Explains a TLS alert about the client certificate, and what to do; undefined for other codes. */
 export function certificateAlert(code: string, endpoint: string): string | undefined {
   const name = alert.exec(code)?.[1];
   if (name === undefined) return undefined;
@@ -48,19 +48,19 @@ export function certificateAlert(code: string, endpoint: string): string | undef
   if (name === 'CERTIFICATE_REQUIRED')
     return `it requires a client certificate (${code}): add tls.crt and tls.key to ${secret}`;
   if (name === 'CERTIFICATE_EXPIRED')
-    return `it says that the client certificate has expired (${code}): renew tls.crt and tls.key in ${secret}, and check the clocks of both machines`;
+    return `it reports that the client certificate has expired (${code}): renew tls.crt and tls.key in ${secret}, and check the clocks of both machines`;
   if (name === 'UNKNOWN_CA')
-    return `it does not know the authority of the client certificate (${code}): put a tls.crt of an authority that it trusts, with what lies between them, into ${secret}`;
-  return `it ended the TLS handshake (${code}): it may require a client certificate, or not take the one in ${secret}: check tls.crt and tls.key there`;
+    return `it does not trust the CA of the client certificate (${code}): store a tls.crt issued by a CA that it trusts, with the intermediate certificates, in ${secret}`;
+  return `it ended the TLS handshake (${code}): it may require a client certificate, or reject the one in ${secret}: check tls.crt and tls.key`;
 }
 
-/** What nginx answers to a client without a certificate, or with one that it does not take: 400 and one of these. */
+/** Texts of nginx's 400 response to a client without a certificate, or with one that it rejects. */
 const refusals: readonly (readonly [text: string, why: string])[] = [
   ['No required SSL certificate was sent', 'it requires a client certificate: add tls.crt and tls.key to'],
-  ['The SSL certificate error', 'it does not take the client certificate: check tls.crt and tls.key in'],
+  ['The SSL certificate error', 'it rejects the client certificate: check tls.crt and tls.key in'],
 ];
 
-/** What to do about an answer that says in words what others say by an alert; undefined for any other answer. */
+/** Explains a response that demands or rejects the client certificate in its text, and what to do; undefined for other responses. */
 export function certificateRefusal(
   status: number,
   body: Uint8Array | undefined,

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { unreachable } from '../probe/unreachable.ts';
 import { connectionEnd } from './connection-end.ts';
 import { createHttpClient, defaultTimeouts } from './http-client.ts';
-import { networkFailure } from './request-failures.ts';
+import { registryNetworkFailure } from './request-failures.ts';
 
 /** Asks a server that does `then` with a connection when it has been sent something. Resolves with what the request fails with. */
 async function failureOf(scheme: 'http' | 'https', then: (socket: Socket) => void): Promise<unknown> {
@@ -28,7 +28,7 @@ async function failureOf(scheme: 'http' | 'https', then: (socket: Socket) => voi
 
 const secret = 'tls.crt and tls.key in the Secret of Endpoint "src" (spec.secretRef)';
 
-describe('a connection that the other side ends', () => {
+describe('a connection that the peer closes', () => {
   it('in the TLS handshake points at the client certificate', async () => {
     const caught = await failureOf('https', (socket) => socket.end());
     expect(connectionEnd(caught, 'src')).toEqual({
@@ -36,7 +36,7 @@ describe('a connection that the other side ends', () => {
       text: expect.stringContaining(secret),
     });
     expect(connectionEnd(caught, 'src')?.text).toMatch(
-      /in the TLS handshake and did not say why \(ECONNRESET\)/,
+      /during the TLS handshake without a reason \(ECONNRESET\)/,
     );
     expect(unreachable(caught, 'src', 'https://r.io').reason).toBe('TLSError');
   });
@@ -45,12 +45,12 @@ describe('a connection that the other side ends', () => {
     ['https', 'a reset', (socket: Socket): void => void socket.resetAndDestroy()],
     ['http', 'a reset', (socket: Socket): void => void socket.resetAndDestroy()],
     ['http', 'its end', (socket: Socket): void => void socket.end()],
-  ] as const)('without an answer, %s with %s, points at what lies between', async (scheme, _, then) => {
+  ] as const)('without a response, %s with %s, points at proxies and firewalls', async (scheme, _, then) => {
     const caught = await failureOf(scheme, then);
     const { text, inHandshake } = connectionEnd(caught, 'src') ?? {};
     expect(inHandshake).toBe(false);
     expect(text).toMatch(
-      /^it ended the connection without an answer \(ECONNRESET\): check its log, and limits/,
+      /^it closed the connection without a response \(ECONNRESET\): check its log, and time and size limits/,
     );
     expect(text).toContain(secret);
     expect(unreachable(caught, 'src', 'http://r.io')).toMatchObject({
@@ -59,16 +59,16 @@ describe('a connection that the other side ends', () => {
     });
   });
 
-  it('in the middle of its answer says so', async () => {
+  it('in the middle of the response is reported as such', async () => {
     const caught = await failureOf('http', (socket) =>
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nsome'),
     );
     expect(connectionEnd(caught, 'src')?.text).toMatch(
-      /^the connection broke off in the middle of its answer/,
+      /^the connection closed in the middle of the response/,
     );
   });
 
-  it('may be another one the next time, and the message names the registry and the moment', async () => {
+  it('is retryable, and the message names the registry and the activity', async () => {
     const caught = await failureOf('http', (socket) => void socket.destroy());
     const context = {
       endpoint: 'src',
@@ -78,16 +78,16 @@ describe('a connection that the other side ends', () => {
       activity: 'reading manifest 1.0',
       writing: false,
     };
-    expect(networkFailure(context, caught)).toMatchObject({
+    expect(registryNetworkFailure(context, caught)).toMatchObject({
       reason: 'retryable',
       message: expect.stringMatching(
-        /^Registry r\.io could not be reached while reading manifest 1\.0 in repository team\/app: it ended the connection/,
+        /^Registry r\.io could not be reached while reading manifest 1\.0 in repository team\/app: it closed the connection/,
       ),
     });
   });
 
   it.each([new Error('aborted'), Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'text'])(
-    'is not meant by %s',
+    'is not %s',
     (caught) => expect(connectionEnd(caught, 'src')).toBeUndefined(),
   );
 });

@@ -1,25 +1,25 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { bytesText } from '#shared/base/errors';
 
-/** A request that took too long; `code` is the one of Node's own errors. */
+/** A request that exceeded a deadline, with the code of Node's own timeouts. */
 export class SlowError extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** Ends an exchange that takes too long; one limit applies at a time. */
+/** Aborts an exchange that takes too long; one limit applies at a time. */
 export interface Deadline {
-  /** Ends the exchange with a SlowError in `ms`, unless it is set again or cleared before. */
+  /** Aborts the exchange with a SlowError in `ms`, unless the deadline is set again or cleared before. */
   set(what: string, ms: number): void;
-  /** The response has begun: from now on its reader gets the error. */
+  /** Records that the response has begun: from now on its reader gets the error. */
   responded(response: IncomingMessage): void;
-  /** Ends the exchange when the connection brings less than 1 KiB a second in any span of `ms`. */
+  /** Aborts the exchange when fewer than 1 KiB per second arrive over any span of `ms`. */
   pace(ms: number): void;
   clear(): void;
 }
 
 const minBytesPerSecond = 1024;
 
-/** A Deadline for `outgoing`, cleared when that closes. */
+/** Creates the deadline of `outgoing`, which is cleared when the request closes. */
 export function createDeadline(outgoing: ClientRequest): Deadline {
   let timer: NodeJS.Timeout | undefined;
   let target: ClientRequest | IncomingMessage = outgoing;

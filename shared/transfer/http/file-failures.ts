@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { printable } from '#shared/base/errors';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { connectionEnd } from './connection-end.ts';
-import { loopText, RefusedError } from './redirect.ts';
+import { loopAdvice, RefusedError } from './redirect.ts';
 import { tlsProblem } from './request-failures.ts';
 import { parseRetryAfter } from './retry.ts';
 
-/** The request to a file server that failed, for its message. */
+/** A request to a file server, as its error messages describe it. */
 export interface FileContext {
   /** Name of the Endpoint. */
   endpoint: string;
@@ -18,7 +18,7 @@ export interface FileContext {
   hasCredentials: boolean;
   /** The host of the last request, if the server redirected it to another host. */
   redirectHost?: string | undefined;
-  /** False: what answers is not the server of the Endpoint, and is not quoted. */
+  /** False if another server than the Endpoint's sent the response, so that messages must not quote it. */
   quotable?: boolean;
   /** Why a redirect is not followed. */
   refusal?: string | undefined;
@@ -38,14 +38,14 @@ function subject({ host, redirectHost }: FileContext): string {
 
 function unauthorized({ endpoint, hasCredentials, writing }: FileContext): string {
   if (!hasCredentials)
-    return `it asks for credentials, and Endpoint "${endpoint}" names no Secret (spec.secretRef)`;
+    return `it requires credentials, and Endpoint "${endpoint}" names no Secret (spec.secretRef)`;
   const right = writing ? 'write' : 'read';
   return `it refused the credentials: check the Secret of Endpoint "${endpoint}", and that the account may ${right} here`;
 }
 
 function advice(status: number, context: FileContext, location: string | undefined): Advice {
   const { redirectHost } = context;
-  const loop = loopText(context.refusal);
+  const loop = loopAdvice(context.refusal);
   if (loop !== undefined) return { reason: 'permanent', text: loop };
   if (status >= 300 && status < 400) return { reason: 'config', text: redirectText(location, context) };
   if (redirectHost !== undefined && (status === 401 || status === 403)) {
@@ -58,7 +58,7 @@ function advice(status: number, context: FileContext, location: string | undefin
   if ((status === 405 || status === 501) && context.writing)
     return {
       reason: 'config',
-      text: 'it does not take uploads here: check type and remoteURL of the Endpoint',
+      text: 'it does not accept uploads here: check type and remoteURL of the Endpoint',
     };
   const known = knownAdvice[status];
   if (known !== undefined) return known;
@@ -69,7 +69,7 @@ function advice(status: number, context: FileContext, location: string | undefin
 
 const conflict: Advice = {
   reason: 'retryable',
-  text: 'another client is changing the same place: retry later',
+  text: 'another client is writing the same file: retry later',
 };
 const knownAdvice: Readonly<Record<number, Advice>> = {
   407: { reason: 'config', text: 'the proxy requires credentials: check HTTP_PROXY of the worker' },
@@ -82,7 +82,7 @@ const knownAdvice: Readonly<Record<number, Advice>> = {
   },
   423: conflict,
   429: { reason: 'retryable', text: 'it limits the rate of requests: retry later' },
-  507: { reason: 'retryable', text: 'its storage is full: make room there' },
+  507: { reason: 'retryable', text: 'its storage is full: free some space' },
 };
 
 function forbidden({ writing, hasCredentials }: FileContext): string {
@@ -100,11 +100,11 @@ function redirectText(location: string | undefined, { endpoint, refusal }: FileC
   const there = url === undefined ? '' : ` to ${url.protocol}//${url.host}`;
   const why = refusal === undefined ? '' : `: ${refusal}`;
   const host = url === undefined ? 'the host' : url.host;
-  const fix = `If that is right, name ${host} in spec.redirectHosts of Endpoint "${endpoint}", or set the final URL as its remoteURL`;
+  const fix = `If this is intended, list ${host} in spec.redirectHosts of Endpoint "${endpoint}", or set the final URL as its remoteURL`;
   return `it redirects${there}, which is not followed${why}. ${fix}`;
 }
 
-/** The failure for a response with an unexpected status. `quote` is what the server says of it; `known` overrides the usual advice. */
+/** The failure for a response with an unexpected status. `quote` is the server's own error text; `known` overrides the usual advice. */
 export function fileStatusFailure(
   context: FileContext,
   status: number,

@@ -65,7 +65,7 @@ describe.concurrent('createHttpClient', () => {
     }
   });
 
-  it('has sent a chunk of a body before it asks for the next one, however slow the server is', async () => {
+  it('sends a chunk of a body before it requests the next one, however slow the server is', async () => {
     const found = createHash('sha256');
     const { port, close } = await listen(
       http.createServer(async (request, response) => {
@@ -99,7 +99,7 @@ describe.concurrent('createHttpClient', () => {
       what: 'success when the body has ended, though the server has all of it before',
     },
     { answer: 401, after: 0, what: 'a refusal at once' },
-  ])('tells $what', async ({ answer, after }) => {
+  ])('reports $what', async ({ answer, after }) => {
     const answered = Promise.withResolvers<void>();
     const { port, close } = await listen(
       http.createServer(async (request, response) => {

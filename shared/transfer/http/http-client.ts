@@ -10,16 +10,16 @@ import { isPublic, loopbackRanges } from './address-ranges.ts';
 import type { BodySource, ByteStream } from './body.ts';
 import { clientCertificate } from './client-certificate.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
-import { lendBodies, lentBody } from './lent-body.ts';
+import { pooledBody, reuseReadBuffers } from './pooled-body.ts';
 import { proxyVariables } from './proxy-env.ts';
 
 /** Deadlines of one request, in milliseconds. */
 export interface Timeouts {
-  /** For a small request (manifest, token, HEAD) as a whole, and for the head of any response. */
+  /** For a small request (manifest, token, HEAD) as a whole, and for the headers of any response. */
   requestMs: number;
   /** For a download without progress: over this time it must average 1 KiB a second. */
   idleMs: number;
-  /** For a registry to accept one chunk of an upload, and to answer after the last one: it hashes and moves the blob. */
+  /** For a registry to accept one chunk of an upload, and to respond after the last chunk: it hashes and moves the blob. */
   commitMs: number;
 }
 
@@ -32,8 +32,8 @@ export interface HttpRequest {
   body?: BodySource;
   /** True if the response is a stream of any length: only a lack of progress ends it. */
   streamed?: boolean;
-  /** True if each chunk of that stream is done with before the next one is asked for: a large body then takes less CPU and memory. */
-  lent?: boolean;
+  /** True if the caller is done with each chunk before it requests the next: buffers are reused, so large bodies take less CPU and memory. */
+  reusesBuffers?: boolean;
   /** True if the server must have a public address. */
   publicOnly?: boolean;
   signal: AbortSignal;
@@ -43,11 +43,11 @@ export interface HttpResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
   body: ByteStream;
-  /** True if a public address answered; a proxy hides it. */
+  /** True if the response came from a public address; false behind a proxy. */
   fromPublic: boolean;
 }
 
-/** Sends requests over kept-alive connections, of which it has a bounded number. It rejects with Node's own errors. */
+/** Sends requests over a bounded number of keep-alive connections. Rejects with Node's own errors. */
 export interface HttpClient {
   send(request: HttpRequest): Promise<HttpResponse>;
   close(): void;
@@ -60,7 +60,7 @@ function agentOptions(env: Readonly<Record<string, string | undefined>>): http.A
 
 const eachCertificate = /-----BEGIN CERTIFICATE-----[\s\S]*?(?=-----BEGIN CERTIFICATE-----|$)/g;
 
-/** Returns `ca`. Throws a config TransferError if one of its certificates cannot be read, which Node would not report. */
+/** Returns `ca`. Throws a config TransferError for an unreadable certificate, which Node would ignore. */
 export function trustedCertificates(ca: string): string {
   try {
     for (const pem of ca.match(eachCertificate) ?? [ca]) new X509Certificate(pem);
@@ -73,23 +73,24 @@ export function trustedCertificates(ca: string): string {
 }
 
 function authorities(ca: string, besideBuiltIn = false): string[] {
-  // arc-transfer runs under Node 22.0 too, which has no such function.
+  // arc-transfer supports Node 22.0, which lacks this function.
   const builtIn = () => nodeTls.getCACertificates?.('default') ?? nodeTls.rootCertificates;
   return [...(besideBuiltIn ? builtIn() : []), trustedCertificates(ca)];
 }
 
-// Whatever names a server, an Endpoint included: a worker reaches nothing that clouds serve credentials at.
+// Applies to every server, Endpoints included: a worker must not reach cloud metadata services.
 const workerGuard = createAddressGuard(loopbackRanges);
 
 /**
- * An HttpClient for one registry and the hosts it redirects to, with the TLS settings of its Endpoint and the proxy variables of `env`. Only
- * what `knows` is true for is shown the client certificate. It reaches no link-local and no metadata address. Throws a config TransferError.
+ * Creates an HttpClient for one server and the hosts it redirects to, with the TLS settings of its Endpoint and the proxy variables of
+ * `env`. The client certificate is offered only to URLs for which `mayIdentify` is true. Link-local and metadata addresses are denied.
+ * Throws a config TransferError.
  */
 export function createHttpClient(
   tls: TlsSettings,
   timeouts: Timeouts,
   env: Readonly<Record<string, string | undefined>> = {},
-  knows: (url: URL) => boolean = () => false,
+  mayIdentify: (url: URL) => boolean = () => false,
 ): HttpClient {
   const plain = new http.Agent(agentOptions(env));
   const trusting = {
@@ -99,11 +100,11 @@ export function createHttpClient(
   };
   const secure = new https.Agent(trusting);
   const certificate = clientCertificate(tls);
-  const known = certificate && new https.Agent({ ...trusting, ...certificate });
-  for (const agent of [plain, secure, known]) if (agent !== undefined) lendBodies(agent);
+  const identifying = certificate && new https.Agent({ ...trusting, ...certificate });
+  for (const agent of [plain, secure, identifying]) if (agent !== undefined) reuseReadBuffers(agent);
   const agentFor = (url: URL): http.Agent => {
     if (url.protocol !== 'https:') return plain;
-    return known !== undefined && knows(url) ? known : secure;
+    return identifying !== undefined && mayIdentify(url) ? identifying : secure;
   };
 
   return {
@@ -117,7 +118,7 @@ export function createHttpClient(
         agent: agentFor(request.url),
         signal: request.signal,
         lookup: guard.lookup,
-        // Of a proxy's tunnel, which there is before the request has a socket; nothing else listens to it.
+        // For the CONNECT of a proxy, which happens before the request has a socket; nothing else listens to this timeout.
         timeout: farConnectLimitMs,
       };
       const outgoing = (encrypted ? https : http).request(request.url, options);
@@ -127,7 +128,7 @@ export function createHttpClient(
     close: () => {
       plain.destroy();
       secure.destroy();
-      known?.destroy();
+      identifying?.destroy();
     },
   };
 }
@@ -140,22 +141,22 @@ function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
   const body = request.body?.();
   const deadline = createDeadline(outgoing);
-  /** The body, where it is a stream. */
+  /** The pending send, if the body is a stream. */
   let sent: Promise<void> | undefined;
   outgoing.on('error', reject);
-  // As one that is reset: it may be another one's next time.
+  // Handled like a reset: the next attempt may reach another backend.
   failWhenCut(outgoing, (cause) => reject(Object.assign(cause, { code: 'ECONNRESET' })));
   outgoing.once('response', (incoming) => {
     deadline.responded(incoming);
     if (request.streamed === true) deadline.pace(timeouts.idleMs);
     else if (isStream(body)) deadline.set('no complete response', timeouts.requestMs);
-    // A server that answers before it has the whole body does not read the rest: stop sending once the response is read.
+    // A server that responds before it has the whole body does not read the rest: stop sending once the response is read.
     incoming.once('end', () => outgoing.writableFinished || outgoing.destroy());
-    const lent = request.lent === true ? lentBody(incoming) : undefined;
+    const pooled = request.reusesBuffers === true ? pooledBody(incoming) : undefined;
     const { statusCode: status = 0, headers } = incoming;
     const fromPublic = isPublic(incoming.socket.remoteAddress ?? '');
-    const answer = { status, headers, body: lent ?? incoming, fromPublic };
-    // A server may have all of a body before the body knows that it has ended, and success is that of the whole.
+    const answer = { status, headers, body: pooled ?? incoming, fromPublic };
+    // The server may respond before the body has verified its last bytes, and success requires both.
     if (sent !== undefined && status < 300) sent.then(() => resolve(answer), reject);
     else resolve(answer);
   });
@@ -177,8 +178,8 @@ function isStream(body: ReturnType<BodySource> | undefined): body is AsyncIterab
 }
 
 /**
- * Sends `body`, with a deadline for the server to accept each chunk and to answer, but none while the body itself is awaited. Rejects when
- * the body fails or the connection ends before all of it is accepted.
+ * Sends `body`, with a deadline for the server to accept each chunk and to respond, but none while the body itself is awaited. Rejects when
+ * the body fails or the connection closes before the whole body is accepted.
  */
 async function sendBody(
   body: AsyncIterable<Uint8Array>,
@@ -192,7 +193,7 @@ async function sendBody(
   for await (const chunk of body) {
     if (outgoing.destroyed) break;
     deadline.set('no data was accepted', ms);
-    // The chunk may be lent: it must have left this process before the next one is asked for.
+    // The buffer of the chunk may be reused: it must have left this process before the next chunk is requested.
     await new Promise<void>((resolve) => {
       wake = resolve;
       outgoing.write(chunk, proceed);

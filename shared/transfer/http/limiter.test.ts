@@ -53,7 +53,7 @@ describe('the limiter of a host', () => {
     expect(await limiter.run(signal, async () => 'third')).toBe('third');
   });
 
-  it('waits no longer because the clock of the machine was set back', async () => {
+  it('is not delayed when the clock of the machine is set back', async () => {
     const limiter = createLimiter();
     limiter.slowDown(50);
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
@@ -64,10 +64,10 @@ describe('the limiter of a host', () => {
     }
   });
 
-  it('lets a request ask for itself after two minutes, though others are told to wait again and again', async () => {
+  it('lets a request proceed after two minutes, although others are told to wait again and again', async () => {
     vi.useFakeTimers();
     try {
-      const waits = { news: () => 60_000, tell: () => undefined };
+      const waits = { newWait: () => 60_000, record: () => undefined };
       const limiter = createLimiter({ waits });
       let asked = 0;
       const request = limiter.run(signal, async () => {
@@ -90,7 +90,7 @@ describe('the limiter of a host', () => {
     expect(of('a', 'jo')).not.toBe(of('a', ''));
   });
 
-  it('makes no other account wait for what the host has asked of one', async () => {
+  it('does not delay one account because of another', async () => {
     const of = createLimiters();
     of('a', 'jo').slowDown(60_000);
     expect(await of('a', 'mo').run(AbortSignal.timeout(10_000), async () => 'done')).toBe('done');

@@ -1,34 +1,34 @@
 import { createSemaphore } from '#shared/base/async';
-import { stopped } from '../errors/transfer-error.ts';
-import { defaultRetry, pauseOrStop } from './retry.ts';
-import type { Waits } from './waits.ts';
+import { abortError } from '../errors/transfer-error.ts';
+import { defaultRetry, pauseUntilAborted } from './retry.ts';
+import type { SharedWaits } from './shared-waits.ts';
 
-/** Bounds the requests of one account to one host that are under way, and delays all of them when the host asks for it. */
+/** Bounds the requests in flight of one account to one host, and delays all of them when the host asks for it. */
 export interface Limiter {
   /** Runs `operation` in a slot; rejects with the signal's TransferError if aborted while waiting. */
   run<T>(signal: AbortSignal, operation: () => Promise<T>): Promise<T>;
-  /** Waits until requests to the host may start again, without taking a slot. */
+  /** Waits until the host accepts requests again, without taking a slot. */
   pass(signal: AbortSignal): Promise<void>;
-  /** The host answered 429 or 503: halves the limit (once per burst) and lets no request start for `waitMs`. */
+  /** Records a 429 or 503: halves the limit (once per burst) and starts no request for `waitMs`. */
   slowDown(waitMs: number): void;
   readonly limit: number;
 }
 
 export interface LimiterOptions {
-  /** Requests at a time; default 8. */
+  /** Maximum requests in flight; default 8. */
   max?: number;
   now?: () => number;
-  /** What this host has asked of other workers, for the same account. */
-  waits?: Waits | undefined;
+  /** Waits that this host has asked other workers for, on behalf of the same account. */
+  waits?: SharedWaits | undefined;
 }
 
 /**
- * Requests wait so long at a time for what their host has asked for, in ms. Then they ask for themselves: a transfer that waits for what one
- * worker after the other was told would neither end nor say why.
+ * The longest time in milliseconds that a request waits for its host. After that it is sent anyway: a transfer that obeyed one other worker
+ * after the other would neither end nor report why.
  */
-const longestWaitMs = defaultRetry.maxRetryAfterMs;
+const maxWaitMs = defaultRetry.maxRetryAfterMs;
 
-/** A limiter of at most `max` requests at a time; after each full round of successes its limit rises by one. `now` never goes back. */
+/** Creates a limiter of at most `max` requests; after each full round of responses its limit rises by one. `now` must be monotonic. */
 export function createLimiter({
   max = 8,
   now = () => performance.now(),
@@ -52,16 +52,16 @@ export function createLimiter({
     closedUntil = Math.max(closedUntil, now() + waitMs);
   }
 
-  function untilOpen(): number {
-    const told = waits?.news() ?? 0;
-    if (told > 0) close(told);
+  function remainingWait(): number {
+    const shared = waits?.newWait() ?? 0;
+    if (shared > 0) close(shared);
     return closedUntil - now();
   }
 
   async function pass(signal: AbortSignal): Promise<void> {
-    const latest = now() + longestWaitMs;
-    for (let wait = untilOpen(); wait > 0 && now() < latest; wait = untilOpen())
-      await pauseOrStop(Math.min(wait, latest - now()), signal);
+    const latest = now() + maxWaitMs;
+    for (let wait = remainingWait(); wait > 0 && now() < latest; wait = remainingWait())
+      await pauseUntilAborted(Math.min(wait, latest - now()), signal);
   }
 
   return {
@@ -71,7 +71,7 @@ export function createLimiter({
     pass,
     async run(signal, operation) {
       const free = await slots.acquire(signal).catch(() => {
-        throw stopped(signal);
+        throw abortError(signal);
       });
       try {
         await pass(signal);
@@ -83,19 +83,19 @@ export function createLimiter({
     },
     slowDown(waitMs) {
       close(waitMs);
-      waits?.tell(waitMs);
+      waits?.record(waitMs);
     },
   };
 }
 
-/** The limiter of an account (`accountOf`) at the server of an origin, `https://host[:port]`. */
+/** Returns the limiter of an account (`accountOf`) at the server of an origin (`https://host[:port]`). */
 export type LimiterOf = (origin: string, account: string) => Limiter;
 
 /**
- * Makes a function that returns the one limiter of an account at a server, which obeys what `waitsOf` knows of it. A server limits accounts by
- * themselves: what it asks of one is no reason to keep another waiting.
+ * Returns a function with one limiter per account and server, which shares the waits of `waitsOf`. Servers limit each account separately:
+ * the wait of one account must not delay another.
  */
-export function createLimiters(waitsOf?: (place: string) => Waits): LimiterOf {
+export function createLimiters(waitsOf?: (place: string) => SharedWaits): LimiterOf {
   const known = new Map<string, Limiter>();
   return (origin, account) => {
     const place = JSON.stringify([origin, account]);

@@ -78,7 +78,7 @@ describe('a proxy', () => {
     expect(asked).toEqual(['http://198.51.100.7/v2/team/app/manifests/1']);
   });
 
-  it('that asks for credentials is named in the message, without the given credentials', async () => {
+  it('that requires credentials is named in the message, without the given credentials', async () => {
     const refused = find('https://198.51.100.7', { HTTPS_PROXY: `http://u:secret-pw@${address}` });
     await expect(refused).rejects.toThrow(/^((?!secret-pw).)*proxy.*407((?!secret-pw).)*$/);
     await expect(refused).rejects.toMatchObject({ reason: 'config' });

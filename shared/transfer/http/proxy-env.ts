@@ -6,8 +6,8 @@ const loopback = ['localhost', '127.0.0.1', '[::1]', '::1'];
 
 /**
  * The proxy variables of `env` (upper or lower case) in the form that Node's agents read. A proxy without a scheme uses http, as in curl.
- * In NO_PROXY a name includes its subdomains, as in curl and Go, and IPv4 networks (`10.0.0.0/8`), which Kubernetes clusters use, become
- * ranges; loopback never uses a proxy. Throws a config TransferError for an unusable proxy.
+ * In NO_PROXY a name includes its subdomains, as in curl and Go, and IPv4 networks (`10.0.0.0/8`), common in Kubernetes clusters, become
+ * ranges. Loopback never uses a proxy. Throws a config TransferError for an unusable proxy.
  */
 export function proxyVariables(env: Env): Record<string, string> {
   const direct = (given(env, 'NO_PROXY') ?? '').split(/[\s,]+/).filter((entry) => entry !== '');

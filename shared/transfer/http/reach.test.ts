@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createReach, isNamed, isSameServer, realmAccess } from './reach.ts';
+import { createReach, isSameServer, matchesHost, realmAccess } from './reach.ts';
 
 const at = (text: string) => new URL(text);
 
@@ -17,7 +17,7 @@ describe('the server of an Endpoint', () => {
   ])('at %s has %s: %s', (origin, url, same) => expect(isSameServer(at(origin), at(url))).toBe(same));
 });
 
-describe('the hosts that an Endpoint names', () => {
+describe('the hosts that an Endpoint lists', () => {
   it.each<[string, string, boolean]>([
     ['cdn.io', 'https://cdn.io/x', true],
     ['cdn.io', 'http://cdn.io/x', true],
@@ -32,7 +32,7 @@ describe('the hosts that an Endpoint names', () => {
     ['*.cdn.io', 'https://a.cdn.io:9000/x', false],
     ['*.cdn.io:9000', 'https://a.cdn.io:9000/x', true],
     ['[fd00::1]:9000', 'http://[fd00::1]:9000/x', true],
-  ])('as %s include %s: %s', (pattern, url, named) => expect(isNamed([pattern], at(url))).toBe(named));
+  ])('as %s include %s: %s', (pattern, url, named) => expect(matchesHost([pattern], at(url))).toBe(named));
 });
 
 describe('the reach of an Endpoint', () => {
@@ -57,13 +57,13 @@ describe('the reach of an Endpoint', () => {
     ['GET', 'https://cdn.io/x', 'https://r.io/', undefined],
     ['GET', 'https://10.0.0.9/x', 'https://r.io/', undefined],
     ['PUT', 'https://10.0.0.9/x', 'https://r.io/', undefined],
-    ['GET', 'http://cdn.io/x', 'https://r.io/', 'by https'],
+    ['GET', 'http://cdn.io/x', 'https://r.io/', 'over http'],
     ['GET', 'https://10.0.0.8/x', 'https://r.io/', 'private network'],
     ['GET', 'https://[fd00::1]/x', 'https://r.io/', 'private network'],
     ['GET', 'https://[64:ff9b::a00:1]/x', 'https://r.io/', 'private network'],
     ['PUT', 'https://cdn.io/x', 'https://r.io/', 'spec.redirectHosts'],
     ['PUT', 'https://auth.io/x', 'https://r.io/', 'spec.redirectHosts'],
-  ])('for %s of %s, to which %s leads: %s', (method, url, from, why) => {
+  ])('for %s of %s, to which %s refers: %s', (method, url, from, why) => {
     const refusal = reach.refusal(method, at(url), at(from));
     if (why === undefined) expect(refusal).toBeUndefined();
     else expect(refusal).toContain(why);
@@ -81,7 +81,7 @@ describe('the token service of a registry', () => {
     ['https://gcr.io', 'https://gcr.io/v2/token'],
     ['https://harbor.example.com', 'https://harbor.example.com/service/token'],
     ['https://team.azurecr.io', 'https://team.azurecr.io/oauth2/token'],
-  ])('of %s gets its credentials at %s, in a private network too', (origin, realm) => {
+  ])('of %s receives the credentials at %s, even in a private network', (origin, realm) => {
     const about = { origin: at(origin), tokenHosts: [] };
     const inside = realmAccess(at(realm), { ...about, fromPublic: false });
     expect(inside).toMatchObject({ credentials: true, publicOnly: false });
@@ -89,7 +89,7 @@ describe('the token service of a registry', () => {
     expect(publicOnly).toBe(server !== 'own');
   });
 
-  it('at any other host is asked as nobody, and only in public', () => {
+  it('at any other host is used anonymously, and only at a public address', () => {
     const about = { origin: at('https://r.io'), tokenHosts: [], fromPublic: false };
     const stranger = { credentials: false, publicOnly: true, quotable: false };
     expect(realmAccess(at('https://auth.io/token'), about)).toMatchObject(stranger);

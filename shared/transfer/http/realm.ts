@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 
-/** Registries whose token service is at a host that no rule finds. */
+/** Registries whose token service no rule finds. */
 const knownPairs: Readonly<Record<string, string>> = { 'registry-1.docker.io': 'auth.docker.io' };
 
 /**
- * True if the token service at `realm` may get the credentials of the `registry`: both are one named host, whatever the ports
- * (gitlab.example.com:5050 and gitlab.example.com), one is a part of the other's domain (registry.gitlab.com and gitlab.com), or they are a
- * well-known pair. Hosts beside each other do not count, nor do ports of an address: they may belong to different owners.
+ * True if the token service at `realm` may receive the credentials of the `registry`: they share a host name, on any port
+ * (gitlab.example.com:5050 and gitlab.example.com), one is a subdomain of the other (registry.gitlab.com and gitlab.com), or they are a
+ * well-known pair. Sibling hosts do not qualify, nor do ports of an IP address: they may belong to different owners.
  */
 export function isTrustedRealm({ hostname: registry }: URL, { hostname: realm }: URL): boolean {
   return (
@@ -21,7 +21,7 @@ function isName(host: string): boolean {
   return isIP(host.replace(/^\[|\]$/g, '')) === 0;
 }
 
-/** A domain of one label, such as `com`, is nobody's. */
+/** A top-level domain, such as `com`, has no single owner. */
 function isWithin(host: string, domain: string): boolean {
   return domain.includes('.') && host.endsWith(`.${domain}`);
 }

@@ -1,9 +1,9 @@
 import { readBody } from './body.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from './http-client.ts';
-import type { Access, Reach } from './reach.ts';
+import type { Access, ReachPolicy } from './reach.ts';
 
 const maxRedirects = 5;
-/** The refusal of a redirect that leads on and on. */
+/** The refusal after too many redirects. */
 const redirectLoop = 'it redirects in a loop';
 const maxRedirectBodyBytes = 64 * 1024;
 const anyMethod = new Set([307, 308]);
@@ -20,28 +20,28 @@ export class RefusedError extends Error {
   }
 }
 
-/** The last response to a request. */
+/** The final response to a request. */
 export interface Followed {
   response: HttpResponse;
-  /** What answered, and what may be done with that. */
+  /** The URL of the response, and the permissions there. */
   url: URL;
   access: Access;
-  /** Why the redirect is not followed, if the response is one. */
+  /** Why the redirect is not followed, if the response is a redirect. */
   refusal?: string | undefined;
 }
 
 export interface Following {
-  reach: Reach;
-  /** The URL that led to that of the request, if a server has named it. */
+  reach: ReachPolicy;
+  /** The URL that referred to the URL of the request, if a server has named it. */
   from?: URL;
   /** Called with each URL before it is requested. */
   onRequest?: (url: URL, access: Access) => void;
 }
 
 /**
- * Sends a request and follows redirects as far as `reach` allows: for GET and HEAD of all kinds, for other methods those that keep the
- * method (RFC 9110, 15.4). The Authorization header goes to servers that may have the credentials. A redirect that is not followed is a
- * response like any other. Rejects with a RefusedError if the first URL is out of reach.
+ * Sends a request and follows redirects as far as `reach` allows: all of them for GET and HEAD, for other methods only those that keep the
+ * method (RFC 9110, 15.4). The Authorization header is sent only to servers that may have the credentials. A redirect that is not followed
+ * is returned like any other response. Rejects with a RefusedError if the first URL is out of reach.
  */
 export async function sendFollowing(
   client: HttpClient,
@@ -69,10 +69,10 @@ export async function sendFollowing(
   }
 }
 
-/** What to say of a redirect that is not followed because it leads in a loop, whatever the Endpoint names; undefined for any other. */
-export function loopText(refusal: string | undefined): string | undefined {
+/** The advice for a redirect loop; undefined for any other refusal. */
+export function loopAdvice(refusal: string | undefined): string | undefined {
   if (refusal !== redirectLoop) return undefined;
-  return `${redirectLoop}: after ${maxRedirects} redirects it still redirects. Mend the server or the proxy in front of it`;
+  return `${redirectLoop} (stopped after ${maxRedirects} redirects): fix the server or the proxy in front of it`;
 }
 
 function target(location: string | undefined, base: URL): URL | undefined {

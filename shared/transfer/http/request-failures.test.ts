@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { networkFailure, type RequestContext, registryErrors, statusFailure } from './request-failures.ts';
+import {
+  type RequestContext,
+  registryErrors,
+  registryNetworkFailure,
+  registryStatusFailure,
+} from './request-failures.ts';
 
 const context: RequestContext = {
   endpoint: 'src',
@@ -25,12 +30,12 @@ describe('the errors of a registry', () => {
     );
   });
 
-  it('cannot change what a terminal shows', () => {
+  it('cannot manipulate a terminal', () => {
     const quoted = registryErrors(body({ code: 'X', message: 'a\u001b[31m\r\nb\u202e' }));
     expect(quoted).toBe(' The registry reports: X: a [31m b .');
   });
 
-  it('are left out when the body has none', () => {
+  it('are omitted if the body has none', () => {
     for (const odd of [
       body(null, 7, {}),
       Buffer.from('{"errors":"x"}'),
@@ -42,10 +47,10 @@ describe('the errors of a registry', () => {
   });
 });
 
-describe('a TLS failure explains what to do about', () => {
+describe('a TLS failure has advice about', () => {
   it('an old version', () => {
     const text = 'write EPROTO 0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version';
-    const error = networkFailure(context, Object.assign(new Error(text), { code: 'EPROTO' }));
+    const error = registryNetworkFailure(context, Object.assign(new Error(text), { code: 'EPROTO' }));
     expect(error).toMatchObject({ reason: 'config', message: expect.stringContaining('1.2 or later') });
   });
 
@@ -57,7 +62,7 @@ describe('a TLS failure explains what to do about', () => {
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'spec.tls.caSecretRef of Endpoint "src"'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'spec.tls.caSecretRef'],
   ])('%s', (code, advice) => {
-    const { reason, message } = networkFailure(
+    const { reason, message } = registryNetworkFailure(
       context,
       Object.assign(new Error('cert is for other.io'), { code }),
     );
@@ -72,7 +77,7 @@ describe('a redirect that cannot be followed', () => {
     ['ftp://other.io/x', ' to ftp://other.io, which is not followed'],
     ['/x', 'redirects, which is not followed'],
   ])('to %s is reported with its host only', (location, text) => {
-    const { reason, message } = statusFailure(context, 302, { location });
+    const { reason, message } = registryStatusFailure(context, 302, { location });
     expect(reason).toBe('permanent');
     expect(message).toContain(text);
     expect(message).not.toContain('secret');

@@ -3,10 +3,10 @@ import type { RegistryCredentials } from '../credentials/docker-config.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { certificateAlert, certificateRefusal } from './client-certificate.ts';
 import { connectionEnd } from './connection-end.ts';
-import { loopText, RefusedError } from './redirect.ts';
+import { loopAdvice, RefusedError } from './redirect.ts';
 import { parseRetryAfter } from './retry.ts';
 
-/** The request that failed, for its message. */
+/** A request to a registry, as its error messages describe it. */
 export interface RequestContext {
   /** Name of the Endpoint. */
   endpoint: string;
@@ -20,9 +20,9 @@ export interface RequestContext {
   writing: boolean;
   /** The host of the last request, if the registry redirected it to another host. */
   redirectHost?: string | undefined;
-  /** False: what answers is not the registry, and is not quoted. */
+  /** False if another server sent the response, so that messages must not quote it. */
   quotable?: boolean;
-  /** Why a redirect is not followed, or an upload not sent where the registry wants it. */
+  /** Why a redirect is not followed, or why an upload is not sent where the registry wants it. */
   refusal?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ function errorText({
   return typeof detail === 'string' && detail !== '' ? `${text} (${detail})` : text;
 }
 
-/** The errors of an OCI error body (`{"errors":[{code,message,detail}]}`), cut and on one line; '' if there are none. */
+/** The errors of an OCI error body (`{"errors":[{code,message,detail}]}`), truncated and on one line; '' if there are none. */
 export function registryErrors(body: Buffer | undefined): string {
   if (!body || body.length === 0) return '';
   try {
@@ -59,7 +59,7 @@ export function registryErrors(body: Buffer | undefined): string {
       (error) => typeof error === 'object' && error !== null,
     );
     const distinct = [...new Set(objects.slice(0, maxErrors).map(errorText))].filter((each) => each !== '');
-    // Control characters could change what a terminal shows.
+    // Control characters could manipulate a terminal.
     const quoted = distinct.join('; ').replace(/[\s\p{C}]+/gu, ' ');
     return quoted === '' ? '' : ` The registry reports: ${quoted.slice(0, maxQuoteLength)}.`;
   } catch {
@@ -123,22 +123,22 @@ function advice(status: number, context: RequestContext): { reason: FailureReaso
   return { reason: 'permanent', text: 'it does not accept the request' };
 }
 
-/** For a redirect that cannot be followed, and for a blob store that refuses the URL that the registry made for it. */
+/** Advice for a redirect that is not followed, and for a blob store that rejects the registry's signed URL. */
 function redirectAdvice(
   status: number,
   context: RequestContext,
   location: string | undefined,
 ): { reason: FailureReason; text: string } | undefined {
   if (status >= 300 && status < 400) {
-    const loop = loopText(context.refusal);
+    const loop = loopAdvice(context.refusal);
     if (loop !== undefined) return { reason: 'permanent', text: loop };
     const there =
       location !== undefined && URL.canParse(location)
         ? ` to ${new URL(location).protocol}//${new URL(location).host}`
         : '';
-    const { endpoint, refusal = 'nothing can be asked for there' } = context;
-    const host = there === '' ? '' : ` name ${new URL(location ?? '').host} in spec.redirectHosts, or`;
-    const text = `it redirects${there}, which is not followed: ${refusal}. If that is right,${host} set the final URL as remoteURL of Endpoint "${endpoint}"`;
+    const { endpoint, refusal = 'its Location is not usable' } = context;
+    const host = there === '' ? '' : ` list ${new URL(location ?? '').host} in spec.redirectHosts, or`;
+    const text = `it redirects${there}, which is not followed: ${refusal}. If this is intended,${host} set the final URL as remoteURL of Endpoint "${endpoint}"`;
     return { reason: 'permanent', text };
   }
   if (context.redirectHost === undefined || (status !== 401 && status !== 403)) return undefined;
@@ -148,8 +148,8 @@ function redirectAdvice(
   };
 }
 
-/** The failure for a response with an unexpected status. `body` is the part of it that was read, if any. */
-export function statusFailure(
+/** The failure for a response with an unexpected status. `body` is the part of the body that was read, if any. */
+export function registryStatusFailure(
   context: RequestContext,
   status: number,
   headers: IncomingHttpHeaders,
@@ -172,7 +172,7 @@ const oldProtocol = /alert protocol version|unsupported protocol/i;
 
 const notTls = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
-/** What is wrong with the TLS of a connection that failed with `caught`, and what to do; undefined if it failed otherwise. */
+/** Explains a TLS failure, and what to do; undefined for other failures. */
 export function tlsProblem(caught: unknown, endpoint: string, quotable = true): string | undefined {
   const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
   const detail = caught instanceof Error ? caught.message : String(caught);
@@ -201,7 +201,7 @@ function certificateAdvice(
 }
 
 /** The failure for a request without a complete response: a network, TLS or protocol error. */
-export function networkFailure(context: RequestContext, caught: unknown): TransferError {
+export function registryNetworkFailure(context: RequestContext, caught: unknown): TransferError {
   if (caught instanceof TransferError) return caught;
   const code = caught instanceof Error && 'code' in caught ? String(caught.code) : '';
   const detail = caught instanceof Error ? caught.message : String(caught);
@@ -209,7 +209,7 @@ export function networkFailure(context: RequestContext, caught: unknown): Transf
   const problem = tlsProblem(caught, context.endpoint, context.quotable);
   if (problem !== undefined) return new TransferError('config', `${where}: ${problem}.`, { cause: caught });
   if (caught instanceof RefusedError) {
-    const text = `Registry ${context.host} names ${caught.origin} for ${context.activity} in ${context.place}, where nothing is sent: ${detail}.`;
+    const text = `Registry ${context.host} refers to ${caught.origin} for ${context.activity} in ${context.place}, which was not contacted: ${detail}.`;
     return new TransferError('config', text, { cause: caught });
   }
   if (code === 'ERR_ADDRESS_DENIED')

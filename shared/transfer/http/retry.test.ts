@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TransferError } from '../errors/transfer-error.ts';
-import { parseRetryAfter, pauseOrStop, withRetries } from './retry.ts';
+import { parseRetryAfter, pauseUntilAborted, withRetries } from './retry.ts';
 
 const policy = { attempts: 3, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 };
 const signal = new AbortController().signal;
@@ -36,7 +36,7 @@ describe('retries', () => {
     expect(calls()).toBe(1);
   });
 
-  it('start counting again after progress', async () => {
+  it('restart their count after progress', async () => {
     let calls = 0;
     const operation = async (): Promise<string> => {
       calls += 1;
@@ -46,7 +46,7 @@ describe('retries', () => {
     expect(await withRetries({ policy, signal, progressed: () => calls < 6 }, operation)).toBe('done');
   });
 
-  it('end at once when the server asks to wait longer than a worker waits', async () => {
+  it("end at once if the server's Retry-After exceeds the limit", async () => {
     const { calls, operation } = failing(
       () => new TransferError('retryable', 'limit.', { retryAfterMs: 3_600_000 }),
     );
@@ -56,7 +56,7 @@ describe('retries', () => {
 
   it('end with the signal, also while waiting', async () => {
     const controller = new AbortController();
-    const waiting = pauseOrStop(60_000, controller.signal);
+    const waiting = pauseUntilAborted(60_000, controller.signal);
     controller.abort(new TransferError('retryable', 'stopped'));
     await expect(waiting).rejects.toThrow('stopped');
   });

@@ -1,6 +1,6 @@
 import { parseXml, type XmlElement } from '@rgrove/parse-xml';
 
-/** The root element of a body; undefined if it is not XML, or too deep. The parser expands no entities of a document's own. */
+/** The root element of a body; undefined if the body is not XML, or nested too deeply. The parser expands no entities that the document declares. */
 export function rootOf(bytes: Uint8Array): XmlElement | undefined {
   if (bytes.length === 0) return undefined;
   try {
@@ -10,13 +10,13 @@ export function rootOf(bytes: Uint8Array): XmlElement | undefined {
   }
 }
 
-/** The elements of this name directly in `parent`. */
+/** The child elements of `parent` with this name. */
 export function elements(parent: XmlElement | undefined, name: string): XmlElement[] {
   const isElement = (node: object): node is XmlElement => 'name' in node && node.name === name;
   return (parent?.children ?? []).filter(isElement);
 }
 
-/** The text of the first element of this name directly in `parent`; undefined if there is none, or nothing in it. */
+/** The text of the first child element with this name; undefined if absent or empty. */
 export function textOf(parent: XmlElement | undefined, name: string): string | undefined {
   const text = elements(parent, name)[0]?.text.trim();
   return text === undefined || text === '' ? undefined : text;

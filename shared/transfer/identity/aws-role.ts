@@ -1,11 +1,11 @@
-/** The role of AWS that a pod may assume. */
+/** An AWS role that a pod may assume. */
 export interface AwsRole {
   arn: string;
   account: string;
   tokenFile: string;
-  /** Where the pod runs. */
+  /** The region of the pod. */
   region: string | undefined;
-  /** The domain of the services of its part of AWS: those of China are another company's, and have accounts of their own. */
+  /** The domain of AWS services in the role's partition: China has a separate one, with separate accounts. */
   domain: string;
 }
 
@@ -17,8 +17,8 @@ const usualRegion: Readonly<Record<string, string>> = {
 };
 
 /**
- * The role that the pod identity webhook of EKS, or whoever does as it does, has given a pod: AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE
- * and AWS_REGION. Undefined without a role, or with what is none.
+ * The role that the EKS pod identity webhook, or an equivalent, has injected into a pod: AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE and
+ * AWS_REGION. Undefined without a valid role.
  */
 export function awsRole(env: Readonly<Record<string, string | undefined>>): AwsRole | undefined {
   const { AWS_ROLE_ARN: arn = '', AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile = '' } = env;
@@ -29,7 +29,7 @@ export function awsRole(env: Readonly<Record<string, string | undefined>>): AwsR
   return { arn, account, tokenFile, region: region ?? usualRegion[partition], domain };
 }
 
-/** The region whose services are asked about the role. */
+/** The region whose STS endpoint is used. */
 export function regionOf({ region = 'us-east-1' }: AwsRole): string {
   return region;
 }

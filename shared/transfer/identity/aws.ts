@@ -1,9 +1,9 @@
 import { AwsV4Signer } from 'aws4fetch';
 import type { Masker } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
+import type { Expiring } from '../credentials/cached-credentials.ts';
 import type { S3Credentials } from '../credentials/credentials.ts';
-import type { LentCredentials } from '../credentials/docker-config.ts';
-import type { Lent } from '../credentials/kept.ts';
+import type { IssuedCredentials } from '../credentials/docker-config.ts';
 import type { Advice } from '../http/file-failures.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { elements, rootOf, textOf } from '../http/xml.ts';
@@ -11,18 +11,18 @@ import { type AwsRole, regionOf } from './aws-role.ts';
 import { busy, exchange, unusable } from './exchange.ts';
 import { jsonOf, type PodToken, readPodToken } from './pod-token.ts';
 
-/** What a role of AWS is assumed with. */
+/** The inputs of assuming an AWS role. */
 export interface AwsContext {
   role: AwsRole;
   client: HttpClient;
   masker: Masker;
 }
 
-/** Keys of the role, for the token of the pod's ServiceAccount: AssumeRoleWithWebIdentity of AWS STS. Rejects with a TransferError. */
+/** Exchanges the token of the pod's ServiceAccount for keys of the role: AssumeRoleWithWebIdentity of AWS STS. Rejects with a TransferError. */
 export async function assumeRole(
   { role, client, masker }: AwsContext,
   signal: AbortSignal,
-): Promise<Lent<S3Credentials>> {
+): Promise<Expiring<S3Credentials>> {
   const pod = await readPodToken(role.tokenFile, 'AWS_WEB_IDENTITY_TOKEN_FILE');
   masker.add(pod.token);
   const form = {
@@ -55,13 +55,13 @@ export async function assumeRole(
   return { value: { accessKeyID, secretAccessKey, sessionToken }, expires };
 }
 
-/** User and password for the private registries of a region that the keys may use: GetAuthorizationToken of ECR. Rejects with a TransferError. */
+/** Returns user and password for the private registries of a region: GetAuthorizationToken of ECR. Rejects with a TransferError. */
 export async function registryPassword(
   { role, client, masker }: AwsContext,
   region: string,
   keys: S3Credentials,
   signal: AbortSignal,
-): Promise<Lent<LentCredentials>> {
+): Promise<Expiring<IssuedCredentials>> {
   const url = `https://api.ecr.${region}.${role.domain}/`;
   const { accessKeyID: accessKeyId, secretAccessKey, sessionToken = '' } = keys;
   const target = 'AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken';
@@ -93,7 +93,7 @@ export async function registryPassword(
   return { value: { kind: 'basic', username, password }, expires: expiresAt * 1000 };
 }
 
-/** By the error codes of STS whose status does not say it. */
+/** Advice for STS error codes whose status is not specific. */
 function stsAdvice(code: string, { arn, account }: AwsRole, { subject }: PodToken): Advice | undefined {
   if (code === 'AccessDenied')
     return {
@@ -103,7 +103,7 @@ function stsAdvice(code: string, { arn, account }: AwsRole, { subject }: PodToke
   if (code === 'InvalidIdentityToken')
     return {
       reason: 'auth',
-      text: `account ${account} does not know who issued the token of the pod: make the cluster an OIDC identity provider of that account, for the audience sts.amazonaws.com`,
+      text: `account ${account} does not trust the issuer of the pod's token: register the cluster as an OIDC identity provider of that account, for the audience sts.amazonaws.com`,
     };
   if (code === 'ExpiredTokenException')
     return { reason: 'auth', text: 'the token of the pod has expired: check the clock of the node' };

@@ -7,7 +7,7 @@ const given = {
   AZURE_FEDERATED_TOKEN_FILE: '/var/run/secrets/azure/tokens/azure-identity-token',
 };
 
-it('takes the client that the webhook gives', () => {
+it('reads the client that the webhook injects', () => {
   const client = azureClient({ ...given, AZURE_AUTHORITY_HOST: 'https://login.microsoftonline.us/' });
   expect(client).toEqual({
     id: given.AZURE_CLIENT_ID,
@@ -26,4 +26,4 @@ it.each([
   { ...given, AZURE_TENANT_ID: '../common' },
   { ...given, AZURE_TENANT_ID: `${given.AZURE_TENANT_ID}/x` },
   { ...given, AZURE_FEDERATED_TOKEN_FILE: '' },
-])('takes none from %j', (env) => expect(azureClient(env)).toBeUndefined());
+])('finds no client in %j', (env) => expect(azureClient(env)).toBeUndefined());

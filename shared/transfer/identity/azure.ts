@@ -1,23 +1,23 @@
 import { type Masker, printable } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
-import type { LentCredentials } from '../credentials/docker-config.ts';
-import type { Lent } from '../credentials/kept.ts';
+import type { Expiring } from '../credentials/cached-credentials.ts';
+import type { IssuedCredentials } from '../credentials/docker-config.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { Advice } from '../http/file-failures.ts';
 import type { HttpClient } from '../http/http-client.ts';
-import { type AzureClient, logins, nameOf } from './azure-client.ts';
+import { type AzureClient, loginHosts, nameOf } from './azure-client.ts';
 import { exchange, unusable } from './exchange.ts';
 import type { AzureDomain } from './hosts.ts';
 import { claimsOf, jsonOf, type PodToken, readPodToken } from './pod-token.ts';
 
-/** What a client of Azure signs in with. */
+/** The inputs of signing in to Azure. */
 export interface AzureContext {
   azure: AzureClient;
   client: HttpClient;
   masker: Masker;
 }
 
-/** A registry of Azure. */
+/** An Azure container registry. */
 export interface AzureRegistry {
   host: string;
   domain: AzureDomain;
@@ -26,14 +26,14 @@ export interface AzureRegistry {
 const formType = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
 
 /**
- * A refresh token of the registry, for the token of the pod's ServiceAccount: the client's token of Microsoft Entra, exchanged at the registry
+ * Exchanges the token of the pod's ServiceAccount for a Microsoft Entra token, and that for a refresh token of the registry
  * (https://azure.github.io/acr/AAD-OAuth.html). Rejects with a TransferError.
  */
 export async function registryToken(
   context: AzureContext,
   registry: AzureRegistry,
   signal: AbortSignal,
-): Promise<Lent<LentCredentials>> {
+): Promise<Expiring<IssuedCredentials>> {
   const { azure, client, masker } = context;
   const accessToken = await signIn(context, registry, signal);
   const { host } = registry;
@@ -58,8 +58,8 @@ async function signIn(
   { domain }: AzureRegistry,
   signal: AbortSignal,
 ): Promise<string> {
-  const login = logins[domain];
-  mustBe(azure.authority, login, domain);
+  const login = loginHosts[domain];
+  requireAuthority(azure.authority, login, domain);
   const pod = await readPodToken(azure.tokenFile, 'AZURE_FEDERATED_TOKEN_FILE');
   masker.add(pod.token);
   const form = {
@@ -67,7 +67,7 @@ async function signIn(
     client_id: azure.id,
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
     client_assertion: pod.token,
-    // Of registries alone: a registry need not take a token for the whole of Azure, and such a token could do more.
+    // Limited to registries: a registry need not accept a token for all of Azure, and such a token could do more.
     scope: 'https://containerregistry.azure.net/.default',
   };
   const request = {
@@ -83,14 +83,14 @@ async function signIn(
   return token;
 }
 
-/** The token of the pod goes to Microsoft's own names alone, whatever its environment says. */
-function mustBe(authority: string, login: string, domain: string): void {
+/** Rejects a foreign authority: the pod's token is sent only to Microsoft's own hosts, whatever the environment says. */
+function requireAuthority(authority: string, login: string, domain: string): void {
   if (authority.replace(/\/+$/, '') === `https://${login}`) return;
-  const text = `AZURE_AUTHORITY_HOST of the worker is "${printable(authority).slice(0, 200)}", and tokens for registries of ${domain} come from https://${login}/ alone: correct it, or name a Secret in spec.secretRef of the Endpoint.`;
+  const text = `AZURE_AUTHORITY_HOST of the worker is "${printable(authority).slice(0, 200)}", but tokens for registries of ${domain} are issued only by https://${login}/: correct it, or name a Secret in spec.secretRef of the Endpoint.`;
   throw new TransferError('config', text);
 }
 
-/** By the numbers of Microsoft Entra's errors, of which its status says little. */
+/** Advice for Microsoft Entra's error numbers, whose status is not specific. */
 function loginAdvice(code: unknown, azure: AzureClient, { subject }: PodToken): Advice | undefined {
   switch (code) {
     case 70021:
@@ -101,11 +101,11 @@ function loginAdvice(code: unknown, azure: AzureClient, { subject }: PodToken): 
       return { reason: 'auth', text };
     }
     case 700016: {
-      const text = `the tenant has no such client: check azure.workload.identity/client-id of the ServiceAccount, for ${subject}`;
+      const text = `the tenant does not have this client: check azure.workload.identity/client-id of the ServiceAccount, for ${subject}`;
       return { reason: 'auth', text };
     }
     case 90002: {
-      const text = `there is no such tenant: check azure.workload.identity/tenant-id of the ServiceAccount, for ${subject}`;
+      const text = `the tenant does not exist: check azure.workload.identity/tenant-id of the ServiceAccount, for ${subject}`;
       return { reason: 'auth', text };
     }
     case 700024:
@@ -121,7 +121,7 @@ function loginAdvice(code: unknown, azure: AzureClient, { subject }: PodToken): 
 function loginRefusal(body: Buffer, azure: AzureClient, pod: PodToken) {
   const { error, error_description: description, error_codes: codes } = jsonOf(body);
   if (typeof error !== 'string') return undefined;
-  // What follows the first line are numbers for its support.
+  // Further lines hold trace numbers for Microsoft's support.
   const [said = ''] = typeof description === 'string' ? description.split(/[\r\n]/, 1) : [];
   const [advice] = (Array.isArray(codes) ? codes : []).flatMap((code) => loginAdvice(code, azure, pod) ?? []);
   return { quote: said === '' ? error : `${error}: ${said}`, ...(advice && { advice }) };
@@ -138,7 +138,7 @@ function registryRefusal(body: Buffer, azure: AzureClient) {
     return { quote, advice: { reason: 'auth', text } as const };
   }
   if (code === 'DENIED') {
-    const text = `the registry does not let the worker in: check its network rules`;
+    const text = `the registry denies the worker's network: check its network rules`;
     return { quote, advice: { reason: 'denied', text } as const };
   }
   return { quote };

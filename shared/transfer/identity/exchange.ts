@@ -5,24 +5,24 @@ import type { Advice } from '../http/file-failures.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { parseRetryAfter } from '../http/retry.ts';
 
-/** One request to a service of a cloud that exchanges one proof of an identity for another. */
+/** A request that exchanges one proof of identity for another at a cloud service. */
 export interface Exchange {
   /** For messages, as in `assuming role "arn:..."`. */
   activity: string;
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** What an answer that refuses it says: never a secret in the text. Undefined: nothing that is known. */
+  /** Explains a refusal; the text must not contain secrets. Undefined for an unknown body. */
   explain: (body: Buffer) => { quote: string; advice?: Advice } | undefined;
 }
 
-/** What to do where a cloud is overloaded or has a problem of its own. */
-export const busy: Advice = { reason: 'retryable', text: 'it cannot answer at the moment: retry later' };
+/** Advice for an overloaded or failing cloud service. */
+export const busy: Advice = { reason: 'retryable', text: 'it is unavailable: retry later' };
 
 const answerLimit = 256 * 1024;
 const maxQuoteLength = 400;
 
-/** Sends it, follows no redirect, and resolves with the body of the answer 200. Rejects with a TransferError, which the caller retries. */
+/** Sends the request without following redirects, and resolves with the body of a 200 response. Rejects with a TransferError; the caller retries. */
 export async function exchange(client: HttpClient, request: Exchange, signal: AbortSignal): Promise<Buffer> {
   const { activity, url, headers, explain } = request;
   const body = Buffer.from(request.body);
@@ -53,7 +53,7 @@ function adviceOf(status: number): Advice {
   if (status === 429 || status === 408 || status >= 500) return busy;
   return {
     reason: 'auth',
-    text: 'it does not accept the identity of the pod: check what its ServiceAccount is set up with',
+    text: 'it does not accept the identity of the pod: check the configuration of its ServiceAccount',
   };
 }
 
@@ -66,8 +66,8 @@ function unreachable(host: string, activity: string, caught: unknown): TransferE
   return new TransferError('retryable', text, { cause: caught });
 }
 
-/** The failure for an answer 200 that is not what it should be; it is not quoted, since it may hold a secret. */
+/** The failure for a malformed 200 response, which is not quoted because it may contain a secret. */
 export function unusable({ url, activity }: Pick<Exchange, 'url' | 'activity'>): TransferError {
-  const text = `${new URL(url).host} gave an answer that cannot be used while ${activity}: check what answers there, such as a proxy.`;
+  const text = `${new URL(url).host} returned an unusable response while ${activity}: check whether a proxy answers instead.`;
   return new TransferError('permanent', text);
 }

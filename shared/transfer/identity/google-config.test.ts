@@ -29,7 +29,7 @@ async function read(content: unknown) {
   return readGoogleConfig(file);
 }
 
-it('reads what gcloud writes', async () => {
+it('reads the output of gcloud', async () => {
   const read1 = { audience: whole.audience, pool, tokenFile: '/var/run/token' };
   expect(await read(whole)).toEqual({ ...read1, serviceAccount: 'arc@project.iam.gserviceaccount.com' });
   const { service_account_impersonation_url: _, token_url: __, universe_domain: ___, ...least } = whole;

@@ -1,67 +1,67 @@
 import type { Masker } from '#shared/base/errors';
 import { isRecord } from '#shared/base/meta';
+import type { Expiring } from '../credentials/cached-credentials.ts';
 import { secretsOf } from '../credentials/credentials.ts';
-import type { LentCredentials } from '../credentials/docker-config.ts';
-import type { Lent } from '../credentials/kept.ts';
+import type { IssuedCredentials } from '../credentials/docker-config.ts';
 import type { Advice } from '../http/file-failures.ts';
 import type { HttpClient } from '../http/http-client.ts';
 import { exchange, unusable } from './exchange.ts';
 import { type GoogleConfig, jwtType, readGoogleConfig, tokenURL } from './google-config.ts';
 import { jsonOf, readPodToken } from './pod-token.ts';
 
-/** What a pod is somebody for Google with. */
+/** The inputs of obtaining a Google identity. */
 export interface GoogleContext {
-  /** The file that GOOGLE_APPLICATION_CREDENTIALS names. */
+  /** The file in GOOGLE_APPLICATION_CREDENTIALS. */
   file: string;
   client: HttpClient;
   masker: Masker;
-  /** Is told who the pod is for Google, in the words of messages. */
+  /** Called with the name of the identity, for messages. */
   named: (owner: string) => void;
 }
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
 
 /**
- * User and password for the registries of Google, for the token of the pod's ServiceAccount: an access token of the Security Token Service
- * (workload identity federation), or of the service account that the pod may act as. Rejects with a TransferError.
+ * Exchanges the token of the pod's ServiceAccount for user and password of Google's registries: an access token of the Security Token Service
+ * (workload identity federation), or of the impersonated service account. Rejects with a TransferError.
  */
 export async function registryPassword(
   context: GoogleContext,
   signal: AbortSignal,
-): Promise<Lent<LentCredentials>> {
+): Promise<Expiring<IssuedCredentials>> {
   const config = await readGoogleConfig(context.file);
   const pod = await readPodToken(
     config.tokenFile,
     'credential_source.file in GOOGLE_APPLICATION_CREDENTIALS',
   );
   context.masker.add(pod.token);
-  // As whom IAM knows it, if the provider maps google.subject to assertion.sub.
+  // IAM's name of the pod, if the provider maps google.subject to assertion.sub.
   const principal = `principal://iam.googleapis.com/${config.pool}/subject/${pod.subject}`;
   const { serviceAccount } = config;
   context.named(serviceAccount === undefined ? principal : `service account ${serviceAccount}`);
-  const own = await federated(context, config, { token: pod.token, principal }, signal);
+  const own = await federatedToken(context, config, { token: pod.token, principal }, signal);
   const { value, expires } =
     serviceAccount === undefined
       ? own
-      : await actingAs(context, serviceAccount, { token: own.value, principal }, signal);
+      : await impersonate(context, serviceAccount, { token: own.value, principal }, signal);
   const password = { kind: 'basic', username: 'oauth2accesstoken', password: value } as const;
   for (const secret of secretsOf(password)) context.masker.add(secret);
   return { value: password, expires };
 }
 
-/** Somebody, and what proves it. */
+/** A token and the principal that it belongs to. */
 interface Proof {
   token: string;
   principal: string;
 }
 
-/** The access token of the pod itself: https://cloud.google.com/iam/docs/reference/sts/rest/v1/TopLevel/token. */
-async function federated(
+/** Exchanges the pod's token for a federated access token: https://cloud.google.com/iam/docs/reference/sts/rest/v1/TopLevel/token. */
+async function federatedToken(
   { client, masker }: GoogleContext,
   { audience }: GoogleConfig,
   { token, principal }: Proof,
   signal: AbortSignal,
-): Promise<Lent<string>> {
+): Promise<Expiring<string>> {
   const form = {
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     audience,
@@ -83,13 +83,13 @@ async function federated(
   return { value, expires: Date.now() + seconds * 1000 };
 }
 
-/** The access token of a service account, for an hour: generateAccessToken of the IAM Service Account Credentials API. */
-async function actingAs(
+/** Returns an access token of a service account, valid for an hour: generateAccessToken of the IAM Service Account Credentials API. */
+async function impersonate(
   { client, masker }: GoogleContext,
   serviceAccount: string,
   { token, principal }: Proof,
   signal: AbortSignal,
-): Promise<Lent<string>> {
+): Promise<Expiring<string>> {
   const request = {
     activity: `getting a token of service account ${serviceAccount} as ${principal}`,
     url: `https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/${serviceAccount}:generateAccessToken`,
@@ -110,15 +110,15 @@ async function actingAs(
 
 function exchangeAdvice(code: string, audience: string): Advice | undefined {
   if (code === 'invalid_target') {
-    const text = `there is no provider ${audience}, or it is disabled: check audience in the file that GOOGLE_APPLICATION_CREDENTIALS names`;
+    const text = `provider ${audience} does not exist or is disabled: check audience in the file of GOOGLE_APPLICATION_CREDENTIALS`;
     return { reason: 'auth', text };
   }
   if (code === 'invalid_grant') {
-    const text = `the provider does not take the token of the pod: the issuer of provider ${audience} must be that of the cluster, with its keys, and its allowed audiences must have the one of the token`;
+    const text = `the provider rejects the pod's token: provider ${audience} must have the issuer and the keys of the cluster, and the token's audience among its allowed audiences`;
     return { reason: 'auth', text };
   }
   if (code === 'unauthorized_client') {
-    const text = `the attribute condition of provider ${audience} does not let the ServiceAccount in: change the condition`;
+    const text = `the attribute condition of provider ${audience} rejects the ServiceAccount: change the condition`;
     return { reason: 'auth', text };
   }
   return undefined;
@@ -142,7 +142,7 @@ function actingRefusal(body: Buffer, serviceAccount: string, principal: string) 
     return { quote, advice: { reason: 'auth', text } as const };
   }
   if (status === 'NOT_FOUND') {
-    const text = `there is no service account ${serviceAccount}: check service_account_impersonation_url in the file that GOOGLE_APPLICATION_CREDENTIALS names`;
+    const text = `service account ${serviceAccount} does not exist: check service_account_impersonation_url in the file of GOOGLE_APPLICATION_CREDENTIALS`;
     return { quote, advice: { reason: 'auth', text } as const };
   }
   return { quote };

@@ -77,7 +77,7 @@ it.each([
   expect(cloudStorage(origin)).toBeUndefined();
 });
 
-it('an Endpoint that says whom to trust, or who it is, has a trust of its own', () => {
+it('an Endpoint with a CA or a client certificate has trust settings of its own', () => {
   for (const tls of [
     { ca: 'x' },
     { certificate: 'x', key: 'y' },

@@ -7,8 +7,8 @@ import { indexOf } from './layout-index.ts';
 import { layoutSource } from './layout-source.ts';
 
 /**
- * Makes a layout for each image of an artifact in the layout `from`, below `into` as `0`, `1` and so on; they share its blobs. Scanners look at one
- * image of an index alone, and take the first or that of their own platform. `into` does not exist yet.
+ * Creates a layout for each image of an artifact in the layout `from`, as `0`, `1` and so on below `into`, with shared blobs. Scanners read only
+ * one image of an index: the first, or that of their own platform. `into` must not exist.
  */
 export async function splitLayout(
   from: { folder: string; digest: string },
@@ -19,7 +19,7 @@ export async function splitLayout(
   for (const [index, { descriptor }] of imagesOf(plan).entries()) {
     const folder = path.join(into, String(index));
     await mkdir(folder, { recursive: true });
-    // Relative: a scanner has the volume at a path of its own.
+    // Relative: a scanner mounts the volume at another path.
     await symlink(path.relative(folder, path.join(from.folder, 'blobs')), path.join(folder, 'blobs'));
     await writeFile(path.join(folder, 'index.json'), indexOf([descriptor]));
     await writeFile(path.join(folder, marker), markerText);

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, it, vi } from 'vitest';
 
-it('two containers whose processes have one id write the same blob at the same time', async () => {
+it('two containers with equal process IDs write the same blob concurrently', async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-layout-'));
   const container = async () => {
     vi.resetModules();

@@ -8,32 +8,32 @@ import { isRecord } from '#shared/base/meta';
 import { TransferError } from '../errors/transfer-error.ts';
 import { isDigest } from '../reference/digest.ts';
 
-/** What the artifacts of an OCI image layout (image specification, image-layout.md) are read from: a folder, or a tar. */
+/** Reads the files of an OCI image layout (image specification, image-layout.md) in a folder or a tar. */
 export interface LayoutReader {
   /** For messages. */
   readonly place: string;
-  /** Bytes of a blob; undefined if there is none. */
+  /** The size of a blob in bytes; undefined if it does not exist. */
   size(digest: string): Promise<number | undefined>;
-  /** The content of a blob from `start` on, and the size of all of it; undefined if there is none. The caller reads or destroys the stream. */
+  /** Opens a blob at `start` and returns its total size; undefined if it does not exist. The caller must read or destroy the stream. */
   open(digest: string, start: number): Promise<{ size: number; stream: Readable } | undefined>;
-  /** A file of the layout that is not a blob, with at most `limit` bytes; undefined if there is none. */
+  /** Reads a file other than a blob, of at most `limit` bytes; undefined if it does not exist. */
   read(name: string, limit: number): Promise<Buffer | undefined>;
 }
 
-/** The files of one layout in a folder, and where each of them lies. Links are refused: they could lead out of the layout. */
+/** The files of a layout in a folder. Symbolic links are refused, because they could leave the layout. */
 export interface LayoutFiles extends LayoutReader {
-  /** Of a blob, whether it exists or not. Throws for a digest that is none, which could name another file. */
+  /** The path of a blob, whether it exists or not. Throws for an invalid digest, which could name another file. */
   blob(digest: string): string;
-  /** Writes a file under its name only when all of it is there. */
+  /** Writes a file atomically. */
   write(file: string, content: Uint8Array | AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>;
-  /** Makes the folder and its marker, if they are missing. Rejects if the folder holds something else. */
+  /** Creates the folder and its marker if they are missing. Rejects if the folder holds something else. */
   prepare(): Promise<void>;
 }
 
 export const marker = 'oci-layout';
 export const markerText = JSON.stringify({ imageLayoutVersion: '1.0.0' });
 
-/** The files below `folder`. Operations reject with a TransferError. */
+/** Returns the files below `folder`. Operations reject with a TransferError. */
 export function layoutFiles(folder: string): LayoutFiles {
   const place = `the OCI layout ${folder}`;
 
@@ -92,14 +92,14 @@ export function layoutFiles(folder: string): LayoutFiles {
       return { size, stream };
     },
     async write(file, content, signal) {
-      // Not named after the process: in containers, one that was killed had the same id.
+      // A process ID is not unique: in containers, a killed process had the same one.
       const partial = `${file}.${randomUUID()}.partial`;
       try {
         await mkdir(path.dirname(file), { recursive: true });
         await writeFile(partial, content, { signal, flag: 'wx', flush: true });
         await rename(partial, file);
       } catch (caught) {
-        // A path through a file cannot be removed either; the first failure says so.
+        // If this fails too, the first failure is the one to report.
         await rm(partial, { force: true }).catch(() => undefined);
         throw caught instanceof TransferError ? caught : unwritable(file, caught);
       }
@@ -110,24 +110,24 @@ export function layoutFiles(folder: string): LayoutFiles {
       if ((await read('index.json', Number.MAX_SAFE_INTEGER)) !== undefined)
         throw new TransferError(
           'config',
-          `${place} has an index.json and no file oci-layout: name another folder.`,
+          `${place} has an index.json but no oci-layout file: use another folder.`,
         );
       await this.write(path.join(folder, marker), Buffer.from(markerText), AbortSignal.timeout(60_000));
     },
   };
 }
 
-/** Throws unless the marker is one of version 1 of layouts. */
+/** Throws unless the marker names version 1 of layouts. */
 export function checkMarker(bytes: Buffer, place: string): void {
   let version: unknown;
   try {
     const parsed: unknown = JSON.parse(bytes.toString('utf8'));
     version = isRecord(parsed) ? parsed.imageLayoutVersion : undefined;
   } catch {
-    // Not JSON: it has no version.
+    // Not JSON, so there is no version.
   }
   if (typeof version === 'string' && version.startsWith('1.')) return;
-  const text = `${place} cannot be used: its file oci-layout names no imageLayoutVersion 1.x.`;
+  const text = `${place} cannot be used: its oci-layout file has no imageLayoutVersion 1.x.`;
   throw new TransferError('permanent', text);
 }
 

@@ -3,10 +3,10 @@ import type { Descriptor, Manifest } from '../content/manifest.ts';
 import { maxManifestBytes, ociIndex, parseManifest } from '../content/manifest.ts';
 import { checkMarker, type LayoutFiles, type LayoutReader, marker } from './layout-files.ts';
 
-/** The annotation that names an entry of index.json (image specification, annotations.md). */
+/** The annotation with the name of an entry in index.json (image specification, annotations.md). */
 const nameAnnotation = 'org.opencontainers.image.ref.name';
 
-/** The entries of index.json; empty if there is none yet. Rejects for a folder that is no layout. */
+/** The entries of index.json; empty if it does not exist yet. Rejects if the folder is not a layout. */
 export async function readIndex(files: LayoutReader): Promise<Descriptor[]> {
   const version = await files.read(marker, 1024);
   const bytes = await files.read('index.json', maxManifestBytes);
@@ -15,7 +15,7 @@ export async function readIndex(files: LayoutReader): Promise<Descriptor[]> {
   return parseManifest(bytes, `index.json of ${files.place}`, ociIndex).children;
 }
 
-/** The entry with this name. As skopeo and crane have it, the last one where several have the name. */
+/** The entry with this name; the last one if there are several, as in skopeo and crane. */
 export function namedEntry(entries: readonly Descriptor[], name: string): Descriptor | undefined {
   return entries.findLast((entry) => nameOf(entry) === name);
 }
@@ -24,7 +24,7 @@ export function nameOf({ annotations }: Descriptor): string | undefined {
   return annotations?.[nameAnnotation];
 }
 
-/** The entries with `manifest` among them: under `name`, which no other keeps, or without one. */
+/** Adds `manifest` to the entries: under `name`, which is removed from other entries, or without a name. */
 export function withEntry(
   entries: readonly Descriptor[],
   manifest: Manifest,
@@ -48,7 +48,7 @@ export async function writeIndex(
   await files.write(path.join(folder, 'index.json'), indexOf(manifests), signal);
 }
 
-/** The bytes of an index.json. */
+/** Serialises index.json. */
 export function indexOf(manifests: readonly Descriptor[]): Buffer {
   return Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: ociIndex, manifests }));
 }

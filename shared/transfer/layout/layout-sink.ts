@@ -14,21 +14,21 @@ import { namedEntry, readIndex, withEntry, writeIndex } from './layout-index.ts'
 import type { LayoutName } from './layout-source.ts';
 
 /**
- * An OCI image layout as the destination of a copy; the folder is made. Files appear under their names when they are whole, and index.json last,
- * so a copy may end at any moment and be repeated. Referrers are listed in index.json without a name, as oras does. One copy at a time writes
- * to a folder. Without tag and digest the artifact is named `latest`.
+ * Returns an OCI image layout as the destination of a copy; the folder is created. Files are written atomically and index.json last, so a copy
+ * may be interrupted at any time and repeated. Referrers are listed in index.json without a name, as by oras. A folder supports one copy at a
+ * time. Without tag and digest the artifact is named `latest`.
  */
 export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink {
   const tag = writtenTag({ ...name, digest });
   const files = layoutFiles(folder);
   let prepared: Promise<void> | undefined;
-  // index.json is read, changed and written by one at a time.
+  // Serialises updates of index.json.
   let turn: Promise<unknown> = Promise.resolve();
   const ready = () => {
     prepared ??= files.prepare();
     return prepared;
   };
-  function inTurn(act: () => Promise<void>): Promise<void> {
+  function serialised(act: () => Promise<void>): Promise<void> {
     const mine = turn.then(act);
     turn = mine.catch(() => undefined);
     return mine;
@@ -36,7 +36,7 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
 
   async function digestUnder(reference: string): Promise<string | undefined> {
     const wanted = isDigest(reference) ? reference : namedEntry(await readIndex(files), reference)?.digest;
-    return wanted !== undefined && (await isWhole(files, wanted)) ? wanted : undefined;
+    return wanted !== undefined && (await isComplete(files, wanted)) ? wanted : undefined;
   }
 
   return {
@@ -55,17 +55,17 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
     },
     async putManifest(reference, manifest, signal) {
       await ready();
-      if (!(await isWhole(files, manifest.digest)))
+      if (!(await isComplete(files, manifest.digest)))
         await files.write(files.blob(manifest.digest), manifest.bytes, signal);
       const entry = isDigest(reference) ? undefined : reference;
       if (entry !== undefined || (tag === undefined && digest === manifest.digest))
-        await inTurn(async () =>
+        await serialised(async () =>
           writeIndex(files, folder, withEntry(await readIndex(files), manifest, entry), signal),
         );
       return { subjectSeen: false, digest: manifest.digest };
     },
-    keepReferrers: (_subject, referrers, signal) =>
-      inTurn(async () => {
+    ensureReferrers: (_subject, referrers, signal) =>
+      serialised(async () => {
         const before = await readIndex(files);
         const after = referrers.reduce(
           (entries, manifest) => withEntry(entries, manifest, undefined),
@@ -76,8 +76,8 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
   };
 }
 
-/** True if a manifest is there with all that it lists: others than we write layouts of parts of an index. */
-async function isWhole(files: LayoutFiles, digest: string): Promise<boolean> {
+/** True if a manifest exists with everything it lists: other tools write layouts with parts of an index. */
+async function isComplete(files: LayoutFiles, digest: string): Promise<boolean> {
   const manifest = await readManifest(files, digest);
   if (manifest === undefined) return false;
   const blobs = await Promise.all(manifest.blobs.map((blob) => files.size(blob.digest)));
@@ -86,7 +86,7 @@ async function isWhole(files: LayoutFiles, digest: string): Promise<boolean> {
   return true;
 }
 
-/** Undefined where there is no such manifest, or none of this digest. */
+/** Undefined if the manifest is missing, or its digest differs. */
 async function readManifest(files: LayoutFiles, digest: string): Promise<Manifest | undefined> {
   const size = await files.size(digest);
   if (size === undefined || size > maxManifestBytes) return undefined;
@@ -97,7 +97,7 @@ async function readManifest(files: LayoutFiles, digest: string): Promise<Manifes
   return manifest.digest === digest ? manifest : undefined;
 }
 
-/** Build caches list layers in an index: those are blobs. */
+/** Build caches list layers in an index; those are blobs. */
 async function hasChild(files: LayoutFiles, { digest, mediaType }: Descriptor): Promise<boolean> {
-  return isManifestType(mediaType) ? isWhole(files, digest) : (await files.size(digest)) !== undefined;
+  return isManifestType(mediaType) ? isComplete(files, digest) : (await files.size(digest)) !== undefined;
 }

@@ -14,7 +14,7 @@ import { attachedTags, digestTag, sharedTagKind } from '../reference/digest.ts';
 import { type LayoutReader, layoutFiles } from './layout-files.ts';
 import { namedEntry, nameOf, readIndex } from './layout-index.ts';
 
-/** An artifact in a layout. Without a name and a digest it is the only one there. */
+/** An artifact in a layout; without name and digest, the only one. */
 export interface LayoutName {
   folder: string;
   /** The annotation `org.opencontainers.image.ref.name` of its entry in index.json. */
@@ -22,19 +22,19 @@ export interface LayoutName {
   digest?: string;
 }
 
-/** Names that are shown where the wanted one is not there. */
-const shownNames = 10;
+/** Names to list in the message about a missing one. */
+const maxShownNames = 10;
 
-/** The artifact of an OCI image layout as a source of a copy. What it holds is verified as what a registry sends is. */
+/** Returns an artifact in an OCI image layout as a source of a copy. Content is verified like that of a registry. */
 export function layoutSource({ folder, ...name }: LayoutName, known?: KnownReferrers): ContentSource {
-  return sourceIn(layoutFiles(folder), name, known);
+  return layoutReaderSource(layoutFiles(folder), name, known);
 }
 
-/** What was found to be a referrer, or none, by digest: for the artifacts of one layout, so that its manifests are not read for each of them. */
+/** Cache of referrers by digest (undefined for other manifests), shared by the artifacts of one layout. */
 export type KnownReferrers = Map<string, Manifest | undefined>;
 
-/** The same for a layout that is read from anything. */
-export function sourceIn(
+/** Returns an artifact of any layout as a source of a copy. */
+export function layoutReaderSource(
   files: LayoutReader,
   { tag, digest }: Omit<LayoutName, 'folder'>,
   known: KnownReferrers = new Map(),
@@ -45,7 +45,7 @@ export function sourceIn(
     entries ??= readIndex(files);
     return entries;
   };
-  // Of all subjects, as of a registry.
+  // Shared by all subjects, as for a registry.
   const bounds = createManifestBounds(place);
   let subjects: Promise<Map<string, Manifest[]>> | undefined;
 
@@ -57,7 +57,7 @@ export function sourceIn(
       if (found) return found;
       throw new TransferError(
         'permanent',
-        `${place} lists ${wanted.digest} and does not hold it: write it again.`,
+        `${place} lists ${wanted.digest} but does not contain it: write the layout again.`,
       );
     },
     manifest: (wanted, signal, mediaType) => readManifest(files, wanted, mediaType, signal),
@@ -65,7 +65,7 @@ export function sourceIn(
       signal.throwIfAborted();
       const opened = await files.open(wanted, offset);
       if (opened === undefined)
-        throw new TransferError('permanent', `${place} has no blob ${wanted}: write it again.`);
+        throw new TransferError('permanent', `${place} has no blob ${wanted}: write the layout again.`);
       return { start: Math.min(offset, opened.size), ...opened };
     },
     async findReferrers(subject, warn, signal) {
@@ -79,13 +79,13 @@ export function sourceIn(
       const attached: Referrer[] = [];
       for (const tag of attachedTags(subject.digest)) {
         const entry = namedEntry(all, tag);
-        if (entry) attached.push({ manifest: await held(entry, subject, signal), tag });
+        if (entry) attached.push({ manifest: await requireManifest(entry, subject, signal), tag });
       }
       return [...[...listed.values()].map((manifest): Referrer => ({ manifest })), ...attached];
     },
   };
 
-  /** regctl keeps the list of referrers in a layout under the tag that registries without the API have for it. */
+  /** regctl stores the list of referrers in a layout under the fallback tag. */
   async function listedByTag(
     all: readonly Descriptor[],
     subject: Manifest,
@@ -94,17 +94,17 @@ export function sourceIn(
   ): Promise<Manifest[]> {
     const entry = namedEntry(all, digestTag(subject.digest));
     if (entry === undefined || entry.digest === subject.digest) return [];
-    const list = await held(entry, subject, signal);
+    const list = await requireManifest(entry, subject, signal);
     if (list.mediaType !== ociIndex) {
       warn(
-        `${entry.digest} in ${place} should list what refers to ${subject.digest} and is no list; not copied`,
+        `${entry.digest} in ${place} should list the referrers of ${subject.digest}, but is no index; not copied`,
       );
       return [];
     }
     const found: Manifest[] = [];
     for (const child of list.children) {
       bounds.next();
-      const manifest = await held(child, subject, signal);
+      const manifest = await requireManifest(child, subject, signal);
       bounds.add(manifest);
       if (manifest.subject === subject.digest) found.push(manifest);
       else
@@ -115,14 +115,14 @@ export function sourceIn(
     return found;
   }
 
-  async function held(
+  async function requireManifest(
     { digest: wanted, mediaType }: Descriptor,
     subject: Manifest,
     signal: AbortSignal,
   ): Promise<Manifest> {
     const manifest = await readManifest(files, wanted, mediaType, signal);
     if (manifest) return manifest;
-    const text = `${place} lists ${wanted} for ${subject.digest} (a signature, SBOM or attestation) and does not hold it, so it would be lost: write it again.`;
+    const text = `${place} lists ${wanted} for ${subject.digest} (a signature, SBOM or attestation) but does not contain it, so it would be lost: write the layout again.`;
     throw new TransferError('permanent', text);
   }
 
@@ -132,20 +132,20 @@ export function sourceIn(
     const found = tag === undefined ? (images.length === 1 ? images[0] : undefined) : namedEntry(all, tag);
     if (found) return found;
     const names = images.map((entry) => nameOf(entry) ?? entry.digest);
-    const shown = names.length === 0 ? 'nothing' : names.slice(0, shownNames).join(', ');
-    const more = names.length > shownNames ? `, and ${names.length - shownNames} more` : '';
+    const shown = names.length === 0 ? 'nothing' : names.slice(0, maxShownNames).join(', ');
+    const more = names.length > maxShownNames ? `, and ${names.length - maxShownNames} more` : '';
     const what = tag === undefined ? 'not exactly one artifact' : `no artifact named "${tag}"`;
     throw new TransferError('permanent', `${place} has ${what}; it has ${shown}${more}.`);
   }
 }
 
-/** False for what refers to another artifact, or lists what does. */
+/** False for referrers and for lists of referrers. */
 function isImage(entry: Descriptor): boolean {
   const name = nameOf(entry);
   return name === undefined ? entry.artifactType === undefined : sharedTagKind(name) === undefined;
 }
 
-/** The manifests of index.json that refer to another one, by that one's digest. */
+/** Groups the referrers in index.json by subject. */
 async function bySubject(
   files: LayoutReader,
   entries: readonly Descriptor[],
@@ -156,10 +156,10 @@ async function bySubject(
     if (!known.has(digest)) {
       const manifest = await readManifest(files, digest, mediaType, signal);
       if (manifest === undefined) {
-        // It may come, so it is not remembered.
+        // Not cached, because it may still be written.
         if (isManifestType(mediaType))
           warn(
-            `${files.place} lists ${digest} and does not hold it: if it is a signature or an SBOM, it is not copied`,
+            `${files.place} lists ${digest} but does not contain it: if it is a signature or an SBOM, it is not copied`,
           );
         continue;
       }
@@ -190,6 +190,6 @@ async function readManifest(
   if (opened === undefined) return undefined;
   const manifest = parseManifest(await buffer(opened.stream), what, mediaType, digest);
   if (manifest.digest === digest) return manifest;
-  const text = `${files.place} holds the wrong bytes: manifest ${digest} has digest ${manifest.digest}. Do not trust it; write it again.`;
+  const text = `${files.place} holds the wrong bytes: manifest ${digest} has digest ${manifest.digest}. Do not trust it; write the layout again.`;
   throw new TransferError('permanent', text);
 }

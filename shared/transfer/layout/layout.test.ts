@@ -12,7 +12,7 @@ import type { Session } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
 import { layoutFiles } from './layout-files.ts';
 import { layoutSink } from './layout-sink.ts';
-import { layoutSource, sourceIn } from './layout-source.ts';
+import { layoutReaderSource, layoutSource } from './layout-source.ts';
 
 const running: Registry[] = [];
 let workDir = '';
@@ -51,9 +51,9 @@ function copy(source: Open<ContentSource>, destination: Open<ContentSink>) {
 
 const at = (name: string, { url }: Registry, image: string) => ({ name, remoteURL: url, image });
 const from = (one: Registry, image: string) => (session: Session) =>
-  registrySource(session.open(at('src', one, image), 'pull'));
+  registrySource(session.repository(at('src', one, image), 'pull'));
 const to = (one: Registry, image: string) => (session: Session) =>
-  registrySink(session.open(at('dst', one, image), 'pull,push'));
+  registrySink(session.repository(at('dst', one, image), 'pull,push'));
 const index = async () => JSON.parse(await readFile(path.join(folder, 'index.json'), 'utf8'));
 const descriptor = (mediaType: string, bytes: Buffer) => ({
   mediaType,
@@ -79,7 +79,7 @@ describe('an OCI layout', () => {
     const known = new Map();
     const { signal } = new AbortController();
     const found = async () => {
-      const one = sourceIn(counting, { digest }, known);
+      const one = layoutReaderSource(counting, { digest }, known);
       const root = await one.root(signal);
       opened = 0;
       const referrers = await one.findReferrers(root, () => undefined, signal);
@@ -134,10 +134,10 @@ describe('an OCI layout', () => {
     await copy(from(source, 'team/app:1.0'), layoutSink({ folder, tag: '1.0' }));
     await rm(blob(signature));
     const back = await copy(layoutSource({ folder, tag: '1.0' }), to(destination, 'mirror/app:1.0'));
-    expect(back.warnings).toEqual([expect.stringContaining(`lists ${signature} and does not hold it`)]);
+    expect(back.warnings).toEqual([expect.stringContaining(`lists ${signature} but does not contain it`)]);
     await asRegctl(digest);
     await expect(copy(layoutSource({ folder }), to(destination, 'mirror/app:1.0'))).rejects.toThrow(
-      /lists sha256:.* for sha256:.* and does not hold it, so it would be lost/,
+      /lists sha256:.* for sha256:.* but does not contain it, so it would be lost/,
     );
   });
 
@@ -245,7 +245,7 @@ describe('an OCI layout', () => {
     await mkdir(folder);
     await writeFile(path.join(folder, 'index.json'), '{"schemaVersion":2,"manifests":[]}');
     const write = () => copy(from(source, 'team/app:1.0'), layoutSink({ folder }));
-    await expect(write()).rejects.toThrow('name another folder');
+    await expect(write()).rejects.toThrow('use another folder');
     await writeFile(path.join(folder, 'oci-layout'), '{"imageLayoutVersion":"2.0.0"}');
     await expect(write()).rejects.toThrow('imageLayoutVersion 1.x');
   });

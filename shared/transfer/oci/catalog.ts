@@ -4,13 +4,13 @@ import { isRepository } from '../reference/reference.ts';
 import { readPages, stringsIn } from './pages.ts';
 import type { RegistryClient } from './registry-client.ts';
 
-const namesOfPage = 1000;
-/** What registries answer that have no catalog, or none for this account: Docker Hub, GitHub and GitLab among them. */
+const pageSize = 1000;
+/** Statuses of registries without a catalog, or without one for this account, such as Docker Hub, GitHub and GitLab. */
 const withoutCatalog = [401, 403, 404, 405, 501];
 
 /**
- * All repositories of a registry, by `GET /v2/_catalog`: an extension of the distribution project which the OCI specification reserves the
- * name for. Rejects with a TransferError, also where the registry does not have it.
+ * Returns all repositories of a registry, by `GET /v2/_catalog`: an extension of the distribution project whose name the OCI specification
+ * reserves. Rejects with a TransferError, also if the registry has no catalog.
  */
 export function listRepositories(
   { origin, host }: Pick<ImageAddress, 'origin' | 'host'>,
@@ -19,7 +19,7 @@ export function listRepositories(
 ): Promise<string[]> {
   const list = {
     origin,
-    target: `/v2/_catalog?n=${namesOfPage}`,
+    target: `/v2/_catalog?n=${pageSize}`,
     expect: [200, ...withoutCatalog],
     activity: 'reading a page',
     what: `repositories in registry ${host}`,
@@ -36,6 +36,6 @@ export function listRepositories(
 function noCatalog(host: string, status: number): TransferError {
   return new TransferError(
     'permanent',
-    `Registry ${host} does not tell this account which repositories it has (it answered ${status}): name each repository in an artifact of its own, or have the account granted the catalog.`,
+    `Registry ${host} does not list its repositories for this account (status ${status}): order each repository by name, or grant the account access to the catalog.`,
   );
 }

@@ -7,13 +7,13 @@ import {
 } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestTag } from '../reference/digest.ts';
-import { mostTagWrites, outlastWriters } from './outlast-writers.ts';
+import { maxTagWrites, waitForConcurrentWriters } from './concurrent-writers.ts';
 import { fallbackList } from './referrer-finder.ts';
 import type { Repository } from './repository.ts';
 
 /**
- * Makes sure that the destination lists `referrers` for `subject`: in its referrers API or, if it has none, in the index under the
- * fallback tag, which this function writes. Rejects with a TransferError if one would be lost.
+ * Makes sure that the destination lists `referrers` for `subject`: in its referrers API or, without that API, in the index under the
+ * fallback tag, which this function writes. Rejects with a TransferError if a referrer would be lost.
  */
 export async function ensureReferrers(
   destination: Repository,
@@ -24,7 +24,7 @@ export async function ensureReferrers(
   const byApi = await destination.referrers(subject, signal);
   if (byApi) {
     const lost = missing(byApi, referrers);
-    // An older version of the registry may have stored it without listing it: storing it again lists it.
+    // An older version of the registry may have stored a referrer without listing it; pushing it again lists it.
     for (const manifest of lost) await destination.putManifest(manifest.digest, manifest, signal);
     if (lost.length === 0) return;
     const again = await destination.referrers(subject, signal);
@@ -40,7 +40,7 @@ function missing(list: readonly Descriptor[], referrers: readonly Manifest[]): M
   return referrers.filter(({ digest }) => !listed.has(digest));
 }
 
-/** Another client may write the same tag at once, so the tag is read back until it has everything. */
+/** Another client may write the tag concurrently, so the tag is read back until it lists every referrer. */
 async function ensureFallback(
   destination: Repository,
   subject: string,
@@ -54,10 +54,10 @@ async function ensureFallback(
     const lost = missing(list, referrers);
     const first = lost[0];
     if (!first) return;
-    if (attempt >= mostTagWrites) throw lostReferrer(destination, subject, first);
+    if (attempt >= maxTagWrites) throw lostReferrer(destination, subject, first);
     const index = fallbackIndex([...list, ...lost.map(({ descriptor }) => descriptor)], subject);
     await destination.putManifest(digestTag(subject), index, signal);
-    await outlastWriters(performance.now() - started, signal);
+    await waitForConcurrentWriters(performance.now() - started, signal);
   }
 }
 
@@ -69,7 +69,7 @@ function fallbackIndex(manifests: Descriptor[], subject: string): Manifest {
   return parseManifest(bytes, `list of the referrers of ${subject}`);
 }
 
-/** Whoever put it there may need it, and a list of referrers cannot be added to it. */
+/** Whoever pushed this manifest may need it, and referrers cannot be added to it. */
 function foreignList(
   { address }: Repository,
   subject: string,
@@ -77,7 +77,7 @@ function foreignList(
 ): TransferError {
   const { host, repository } = address;
   const tag = digestTag(subject);
-  const text = `Tag ${tag} in repository ${repository} of registry ${host} should list signatures, SBOMs and attestations, but holds ${digest}, a ${mediaType}: it was not overwritten. Remove the tag, or give what it holds another one.`;
+  const text = `Tag ${tag} in repository ${repository} of registry ${host} should list signatures, SBOMs and attestations, but holds ${digest}, a ${mediaType}: it was not overwritten. Delete the tag, or move its content to another tag.`;
   return new TransferError('permanent', text);
 }
 

@@ -80,14 +80,14 @@ const isUpload = ({ method, url }: Request) => method === 'POST' && url.includes
 
 describe('content is not sent to another server', () => {
   it.each(['/api/v1/restore', '/api/v1/restore?_state=abc'])(
-    'that the Location of an upload names: %s',
+    'in the Location of an upload: %s',
     async (place) => {
       const inner = await innerServer(201);
       const liar = await lying((request) => (isUpload(request) ? to(inner.url + place, 202) : undefined));
       const failure = await transferFailure(copy({ to: liar.url }));
       expect(failure).toMatchObject({
         reason: 'config',
-        message: expect.stringMatching(/where nothing is sent: .*spec\.redirectHosts/),
+        message: expect.stringMatching(/which was not contacted: .*spec\.redirectHosts/),
       });
       expect(failure.message).toContain(inner.url);
       expect(inner.asked).toEqual([]);
@@ -102,7 +102,7 @@ describe('content is not sent to another server', () => {
     expect(inner.asked).toEqual([]);
   });
 
-  it('is asked for the state of an upload, either', async () => {
+  it('and the offset of an upload is not requested from it', async () => {
     const inner = await innerServer();
     let puts = 0;
     const liar = await lying(({ method, socket, url }) => {
@@ -114,7 +114,7 @@ describe('content is not sent to another server', () => {
     expect(inner.asked).toEqual([]);
   });
 
-  it('unless the Endpoint names it, and then without the credentials', async () => {
+  it('unless the Endpoint lists it, and then without the credentials', async () => {
     const store = await lying(() => undefined);
     const liar = await lying((request) =>
       isUpload(request)
@@ -131,19 +131,19 @@ describe('content is not sent to another server', () => {
   });
 });
 
-describe('a server in a private network that only a registry names', () => {
-  it.each(['GET', 'HEAD'])('is not asked where a %s is redirected', async (wanted) => {
+describe('a server in a private network to which only a registry refers', () => {
+  it.each(['GET', 'HEAD'])('is not contacted when a %s is redirected', async (wanted) => {
     const inner = await innerServer();
     const liar = await lying((request) =>
       request.method === wanted && isManifest(request) ? to(inner.url + request.url) : undefined,
     );
     const failure = await transferFailure(copy(wanted === 'GET' ? { from: liar.url } : { to: liar.url }));
     expect(failure.message).toContain(`it redirects to ${inner.url}, which is not followed`);
-    expect(failure.message).toContain(`name ${inner.host} in spec.redirectHosts`);
+    expect(failure.message).toContain(`list ${inner.host} in spec.redirectHosts`);
     expect(inner.asked).toEqual([]);
   });
 
-  it('is not asked by a name that leads there', async () => {
+  it('is not contacted by a name that resolves to it', async () => {
     const inner = await innerServer();
     const { port } = new URL(inner.url);
     const liar = await lying((request) =>
@@ -158,7 +158,7 @@ describe('a server in a private network that only a registry names', () => {
     expect(inner.asked).toEqual([]);
   });
 
-  it.each([{}, { credentials: undefined }])('is not asked for a token: %j', async (more) => {
+  it.each([{}, { credentials: undefined }])('is not contacted for a token: %j', async (more) => {
     const inner = await innerServer();
     const liar = await lying(() => ({
       answer: (response) =>
@@ -176,8 +176,8 @@ describe('a server in a private network that only a registry names', () => {
   });
 });
 
-describe('what another server answers is not quoted', () => {
-  it.each([200, 403, 404, 500])('though the Endpoint names it: %i for a manifest', async (status) => {
+describe('the response of another server is not quoted', () => {
+  it.each([200, 403, 404, 500])('although the Endpoint lists it: %i for a manifest', async (status) => {
     const inner = await innerServer(status);
     const liar = await lying((request) => (isManifest(request) ? to(inner.url + request.url) : undefined));
     const failure = await transferFailure(copy({ from: liar.url, named: [inner.host] }));
@@ -186,7 +186,7 @@ describe('what another server answers is not quoted', () => {
     expect(failure.message).not.toContain('secret');
   });
 
-  it('though it is the token service that the Endpoint names', async () => {
+  it('although it is the token service that the Endpoint lists', async () => {
     const inner = await innerServer(403);
     const liar = await lying(() => ({
       answer: (response) =>
@@ -199,7 +199,7 @@ describe('what another server answers is not quoted', () => {
     expect(failure.message).not.toContain('secret-of-the-house');
   });
 
-  it('but what the registry itself answers is', async () => {
+  it('but the response of the registry itself is', async () => {
     const text = JSON.stringify({ errors: [{ code: 'DENIED', message: 'ask the team of the house' }] });
     const honest = await lying((request) =>
       isManifest(request) ? { answer: (response) => response.writeHead(403).end(text) } : undefined,
@@ -227,7 +227,7 @@ describe('public servers', () => {
   }
   const isBlob = ({ method, url }: Request) => method === 'GET' && url.includes('/blobs/sha256');
 
-  it('may be where blobs are, without being named', async () => {
+  it('may serve blobs without being listed', async () => {
     const liar = await lying((request) =>
       isBlob(request) ? to(`http://cdn.example${request.url}`) : undefined,
     );
@@ -238,14 +238,14 @@ describe('public servers', () => {
     expect(elsewhere.every(({ authorization }) => authorization === undefined)).toBe(true);
   });
 
-  it('do not receive content, nor lead to a private address', async () => {
+  it('do not receive content, and cannot redirect to a private address', async () => {
     const uploads = await lying((request) =>
       isUpload(request) ? to('http://cdn.example/u', 202) : undefined,
     );
     const inward = await lying((request) => (isBlob(request) ? to('http://10.0.0.1/x') : undefined));
     const hosts = { 'up.example': uploads.url, 'in.example': inward.url };
     const { asked, proxyEnv } = await internet(hosts);
-    await expect(copy({ to: 'http://up.example' }, { proxyEnv })).rejects.toThrow('where nothing is sent');
+    await expect(copy({ to: 'http://up.example' }, { proxyEnv })).rejects.toThrow('which was not contacted');
     await expect(copy({ from: 'http://in.example' }, { proxyEnv })).rejects.toThrow(
       '10.0.0.1 is in a private network',
     );

@@ -23,12 +23,12 @@ describe('the next page', () => {
     '<x>; rel="prev"',
     '<x>; rel="nextish"',
     '<x; rel="next"',
-  ])('is not to be had from %s', (header) => {
+  ])('is not found in %s', (header) => {
     expect(nextPage(header, here)).toBeUndefined();
   });
 });
 
-describe('a header that a registry chose', () => {
+describe('a header controlled by a registry', () => {
   /** The cheapest of a few attempts, in ms of CPU time: a collection of garbage may fall into one. */
   function cost(parse: (header: string) => unknown, header: string): number {
     const attempts = Array.from({ length: 4 }, () => {
@@ -47,7 +47,7 @@ describe('a header that a registry chose', () => {
     ['a challenge of spaces', (size) => `Basic a=b${' '.repeat(size)}(`, parseChallenges],
     ['a challenge of signs of equality', (size) => `Basic ${'='.repeat(size)}(`, parseChallenges],
     ['a challenge of commas', (size) => `Basic ${' ,'.repeat(size / 2)}(`, parseChallenges],
-  ])('is read in time that grows no faster than its length: %s', (_, header, parse) => {
+  ])('is parsed in linear time: %s', (_, header, parse) => {
     const [short, long] = [cost(parse, header(2_000)), cost(parse, header(8_000))];
     expect(long).toBeLessThan(8 * short + 10);
   });

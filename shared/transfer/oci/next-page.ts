@@ -1,9 +1,9 @@
-/** As many characters as Node takes of all headers of an answer. */
+/** Node's default limit for the headers of a response. */
 const maxHeaderLength = 16 * 1024;
 
 /**
  * The URL of the next page in a `Link` header (RFC 8288: `<url>; rel="next"`), relative to `current`; undefined on the last page. A
- * registry behind a proxy may use another host name than its clients, so the next page is always on the server of the current one.
+ * registry behind a proxy may use another host name than its clients, so the next page is always requested from the current server.
  */
 export function nextPage(header: string | string[] | undefined, current: URL): URL | undefined {
   const value = Array.isArray(header) ? header.join(',') : (header ?? '');
@@ -18,7 +18,7 @@ export function nextPage(header: string | string[] | undefined, current: URL): U
   return undefined;
 }
 
-/** Each `<address>` with the text behind it, up to the next one. A registry chooses the header, so no character is read twice. */
+/** Each `<address>` with its parameters. Runs in linear time, because the registry controls the header. */
 function* linksIn(value: string): Iterable<{ address: string; parameters: string }> {
   for (let start = value.indexOf('<'); start >= 0; ) {
     const end = value.indexOf('>', start);

@@ -7,7 +7,7 @@ import { digestOf, digestTag } from '../reference/digest.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
 import { startWebServer, type WebServer } from '../testing/web-server.ts';
 import { ociFile, ociFileSink } from './oci-file.ts';
-import type { Opening } from './session.ts';
+import type { TransferContext } from './session.ts';
 
 let registry: Registry;
 let web: WebServer;
@@ -20,17 +20,17 @@ afterEach(() => Promise.all([registry.close(), web.close()]));
 const content = Buffer.from('0123456789'.repeat(50_000));
 const digest = digestOf(content);
 
-function copy(open: (opening: Opening) => FileEnds, verify = false) {
+function copy(open: (context: TransferContext) => FileEnds, verify = false) {
   const { signal } = new AbortController();
   const retry = { attempts: 3, baseMs: 1, maxMs: 2 };
-  return copyFile({ signal, workDir: os.tmpdir(), retry, verify }, async (opening) => open(opening));
+  return copyFile({ signal, workDir: os.tmpdir(), retry, verify }, async (context) => open(context));
 }
 
 function toRegistry(options: Partial<FileEnds> = {}, verify = false) {
-  const open = ({ session, folder }: Opening): FileEnds => ({
+  const open = ({ session, folder }: TransferContext): FileEnds => ({
     source: openWebSource({ name: 'src', remoteURL: web.url, path: 'app.tgz' }, session),
     destination: ociFileSink(
-      session.open({ name: 'dst', remoteURL: registry.url, image: 'files/app:1.0' }, 'pull,push'),
+      session.repository({ name: 'dst', remoteURL: registry.url, image: 'files/app:1.0' }, 'pull,push'),
       folder,
       session.retry,
     ),
@@ -42,7 +42,7 @@ function toRegistry(options: Partial<FileEnds> = {}, verify = false) {
 
 function fromRegistry(image: string) {
   return copy(({ session }) => ({
-    source: ociFile(session.open({ name: 'src', remoteURL: registry.url, image }, 'pull')),
+    source: ociFile(session.repository({ name: 'src', remoteURL: registry.url, image }, 'pull')),
     destination: openWebSink({ name: 'dst', remoteURL: web.url, path: 'back.tgz' }, session, false),
     name: 'back.tgz',
   }));
@@ -57,14 +57,14 @@ function manifest(): unknown {
 describe('a file in a registry', () => {
   beforeEach(() => web.files.set('/app.tgz', { bytes: content, mediaType: 'application/gzip' }));
 
-  it('does not take the place of signatures', async () => {
+  it('does not replace signatures', async () => {
     const { digest: image, signature = '' } = await seedImage(registry, 'files/app', '1.0');
     const tag = `${digestTag(image)}.sig`;
     registry.contents.get('files/app')?.tags.set(tag, signature);
-    const to = ({ session, folder }: Opening): FileEnds => ({
+    const to = ({ session, folder }: TransferContext): FileEnds => ({
       source: openWebSource({ name: 'src', remoteURL: web.url, path: 'app.tgz' }, session),
       destination: ociFileSink(
-        session.open({ name: 'dst', remoteURL: registry.url, image: `files/app:${tag}` }, 'pull,push'),
+        session.repository({ name: 'dst', remoteURL: registry.url, image: `files/app:${tag}` }, 'pull,push'),
         folder,
         session.retry,
       ),
@@ -72,12 +72,12 @@ describe('a file in a registry', () => {
     });
     await expect(copy(to)).rejects.toMatchObject({
       reason: 'config',
-      message: expect.stringContaining(`Tag ${tag} in ${registry.host}/files/app keeps what is there`),
+      message: expect.stringContaining(`Tag ${tag} in ${registry.host}/files/app already holds`),
     });
     expect(registry.contents.get('files/app')?.tags.get(tag)).toBe(signature);
   });
 
-  it.each([{}, { expected: digest }])('is an artifact as ORAS makes it (%j)', async (options) => {
+  it.each([{}, { expected: digest }])('is an artifact as created by ORAS (%j)', async (options) => {
     const copied = await toRegistry(options);
     expect(copied).toMatchObject({
       digest,
@@ -108,7 +108,7 @@ describe('a file in a registry', () => {
     ['text/html; charset=utf-8', 'text/html'],
     ['no type at all', 'application/octet-stream'],
     [`a/${'b'.repeat(200)}`, 'application/octet-stream'],
-  ])('that its server calls %s has the media type %s', async (told, mediaType) => {
+  ])('that its server serves as %s has the media type %s', async (told, mediaType) => {
     web.files.set('/app.tgz', { bytes: content, mediaType: told });
     await toRegistry();
     expect(manifest()).toMatchObject({ layers: [{ mediaType }] });
@@ -121,7 +121,7 @@ describe('a file in a registry', () => {
     });
   });
 
-  it('is moved again where it verifies and the registry lost its content', async () => {
+  it('is moved again with verify if the registry lost its content', async () => {
     const ordered = { expected: digest };
     await toRegistry(ordered);
     const { blobs } = registry.contents.get('files/app') ?? {};
@@ -133,18 +133,18 @@ describe('a file in a registry', () => {
     }
   });
 
-  it('comes out as it went in', async () => {
+  it('is read back unchanged', async () => {
     await toRegistry();
     expect(await fromRegistry('files/app:1.0')).toMatchObject({ digest });
     expect(web.files.get('/back.tgz')).toEqual({ bytes: content, mediaType: 'application/gzip' });
   });
 
-  it('is not written if it is not the one that was ordered', async () => {
+  it('is not written if its digest is not the expected one', async () => {
     await transferFailure(toRegistry({ expected: digestOf(Buffer.from('x')) }));
     expect(manifest()).toBeUndefined();
   });
 
-  it('that is not there is named', async () => {
+  it('that does not exist is named', async () => {
     const failure = await transferFailure(fromRegistry('files/none:1'));
     expect(failure).toMatchObject({
       reason: 'permanent',
@@ -152,7 +152,7 @@ describe('a file in a registry', () => {
     });
   });
 
-  it('is not an image', async () => {
+  it('cannot be an image', async () => {
     await seedImage(registry, 'team/app', '1.0');
     const failure = await transferFailure(fromRegistry('team/app:1.0'));
     expect(failure).toMatchObject({

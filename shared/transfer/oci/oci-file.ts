@@ -9,7 +9,7 @@ import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import { sharedTagKind } from '../reference/digest.ts';
 import type { Repository } from './repository.ts';
 
-/** The one file of an OCI artifact, as ORAS and others store it: its only layer. */
+/** Returns the single file of an OCI artifact, stored as its only layer, as ORAS does. */
 export function ociFile(repository: Repository): FileSource {
   const label = labelOf(repository);
   let found: Promise<Descriptor> | undefined;
@@ -34,12 +34,12 @@ export function ociFile(repository: Repository): FileSource {
   };
 }
 
-/** A place for one file as an OCI artifact: empty config, the file as its layer, its name as annotation. The same file has the same digest. */
+/** Returns a FileSink that stores a file as an OCI artifact: empty config, the file as its layer, its name as annotation. Deterministic. */
 export function ociFileSink(repository: Repository, folder: string, retry: RetryPolicy): FileSink {
   const label = labelOf(repository);
   return {
     label,
-    written: ociFile(repository),
+    readBack: ociFile(repository),
 
     async head(signal, verify = false) {
       const manifest = await repository.manifest(referenceOf(repository), signal);
@@ -52,11 +52,11 @@ export function ociFileSink(repository: Repository, folder: string, retry: Retry
     async put(upload, signal) {
       const spool = createSpool(path.join(folder, 'file'));
       try {
-        // A registry wants to know the digest before the content: a file of which nobody told it is read first.
+        // A registry requires the digest first: a file of unknown digest is spooled.
         const { size, digest } = upload;
         const isKnown = size !== undefined && digest !== undefined;
         if (!isKnown) await spool.fill(upload.content(signal));
-        const identity = isKnown ? { size, digest } : upload.read();
+        const identity = isKnown ? { size, digest } : upload.identity();
         const layer = layerOf(upload, identity);
         if (!(await repository.hasBlob(layer, signal))) {
           const body = () => (isKnown ? upload.content(signal) : spool.read());
@@ -138,7 +138,7 @@ async function putManifest(
   throw new TransferError('retryable', message);
 }
 
-/** What is attached to an image under such a tag is not replaced by a file. */
+/** Throws if the tag holds attachments of an image: a file must not replace them. */
 async function mustBeFree(
   { address, head }: Repository,
   tag: string,
@@ -147,6 +147,6 @@ async function mustBeFree(
 ): Promise<void> {
   const found = await head(tag, signal);
   if (found === undefined || found === digest) return;
-  const message = `Tag ${tag} in ${address.host}/${address.repository} keeps what is there, ${found}: signatures, SBOMs and lists of referrers have such tags. Name another tag in spec.override.`;
+  const message = `Tag ${tag} in ${address.host}/${address.repository} already holds ${found}, and was left unchanged: signatures, SBOMs and lists of referrers use such tags. Choose another tag in spec.override.`;
   throw new TransferError('config', message);
 }

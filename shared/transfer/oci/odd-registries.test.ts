@@ -100,7 +100,7 @@ describe('a host that the registry redirects to', () => {
   });
 
   it.each(['ftp://elsewhere/x', 'file:///etc/passwd', 'http://', 'http://[::bad'])(
-    'cannot be %s, which trying again does not change',
+    'cannot be %s, which is not retried',
     async (location) => {
       const source = await front((request) => (isBlob(request) ? answer(302, { location }) : undefined));
       const error = await transferFailure(copy({ from: source.url }));
@@ -173,7 +173,7 @@ describe('a registry that', () => {
     );
   });
 
-  it('serves a blob of another size than in its manifest fails permanently', async () => {
+  it('serves a blob whose size differs from its manifest fails permanently', async () => {
     const source = await front((request) => (isBlob(request) ? answer(200, {}, 'short') : undefined));
     const error = await transferFailure(copy({ from: source.url }));
     expect(error).toMatchObject({ reason: 'permanent', message: expect.stringContaining('it has 5 bytes') });
@@ -222,7 +222,7 @@ describe('a registry that', () => {
   it.each([
     ['more bytes of referrers than a copy holds', 100, 1024 * 1024, /more than 64 MiB/, 65],
     ['more referrers than a copy has', 2100, 10, /more than 2000 manifests/, 2001],
-  ])('lists %s is not read any further', async (_, count, bytes, message, most) => {
+  ])('lists %s is not read further', async (_, count, bytes, message, most) => {
     const many = await referred(count, bytes);
     await expect(copy({ from: many.url })).rejects.toMatchObject({
       reason: 'permanent',
@@ -231,7 +231,7 @@ describe('a registry that', () => {
     expect(many.read()).toBeLessThanOrEqual(most);
   });
 
-  it('lists unrelated manifests as referrers has those left out', async () => {
+  it('lists unrelated manifests as referrers has those skipped', async () => {
     const source = await front(({ url }) => {
       if (!url.includes(`/referrers/${root}`)) return undefined;
       const manifests = [{ mediaType: 'application/vnd.oci.image.index.v1+json', digest: root, size: 1 }];
@@ -281,7 +281,7 @@ describe('a token service', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('receives the scope that the registry demands, if it differs', async () => {
+  it('receives the scope that the registry requires, if it differs', async () => {
     const source = await guarded(
       (realm) => `Bearer realm="${realm}",scope="repository:backend/team/app:pull"`,
       ({ url }) =>

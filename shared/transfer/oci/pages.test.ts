@@ -32,12 +32,12 @@ function registry(pages: number, page: (number: number) => string[]): RegistryCl
 const names = (size: number) => (number: number) =>
   Array.from({ length: size }, (_, index) => `v${number * size + index}`);
 
-describe('a list in pages', () => {
-  it('is read whole where a page has 100 names', async () => {
+describe('a paginated list', () => {
+  it('is read completely if a page has 100 names', async () => {
     expect(await readPages(list, registry(500, names(100)), signal)).toHaveLength(50_000);
   });
 
-  it('goes on after pages that are empty', async () => {
+  it('continues after empty pages', async () => {
     const sparse = registry(20, (number) => (number % 10 === 9 ? [`v${number}`] : []));
     expect(await readPages(list, sparse, signal)).toEqual(['v9', 'v19']);
   });
@@ -48,13 +48,13 @@ describe('a list in pages', () => {
     );
   });
 
-  it.each([[[]], [['v1']]])('ends where page after page brings %j and no end', async (page) => {
+  it.each([[[]], [['v1']]])('ends if page after page brings %j', async (page) => {
     await expect(
       readPages(
         list,
         registry(Infinity, () => page),
         signal,
       ),
-    ).rejects.toThrow('more than 100 pages without anything new while listing the tags');
+    ).rejects.toThrow('more than 100 pages without a new entry while listing the tags');
   });
 });

@@ -4,7 +4,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 import { nextPage } from './next-page.ts';
 import type { RegistryClient, RegistryResponse } from './registry-client.ts';
 
-/** A list of names that a registry gives in pages. */
+/** A paginated list of names. */
 export interface PagedList {
   /** The path of the first page. */
   target: string;
@@ -21,10 +21,10 @@ export interface PagedList {
 }
 
 const maxNames = 100_000;
-/** Registries filter a page after they have counted it, so some are empty; a list that goes in circles brings nothing new for ever. */
+/** Registries filter a page after counting it, so some pages are empty. A list whose pages form a loop stays idle forever. */
 const maxIdlePages = 100;
 
-/** Reads all pages, of up to 100,000 names in all, each once. Rejects with a TransferError. */
+/** Reads all pages and returns each name once, up to 100,000 names. Rejects with a TransferError. */
 export async function readPages(
   list: PagedList,
   send: RegistryClient,
@@ -46,7 +46,7 @@ export async function readPages(
     if (found.size === before) idle += 1;
     if (idle > maxIdlePages) {
       const { host } = new URL(origin);
-      const message = `Registry ${host} answered with more than ${maxIdlePages} pages without anything new while ${activity}: its list of ${what} has no end.`;
+      const message = `Registry ${host} returned more than ${maxIdlePages} pages without a new entry while ${activity}: its list of ${what} does not end.`;
       throw new TransferError('permanent', message);
     }
     target = nextPage(response.headers.link, new URL(target, origin));
@@ -54,7 +54,7 @@ export async function readPages(
   return [...found];
 }
 
-/** The list of strings in a member of a JSON body; null counts as none. Undefined if there is no such list. */
+/** The list of strings in a member of a JSON body; null is an empty list. Undefined if the member is no list. */
 export function stringsIn(bytes: Buffer | undefined, member: string): string[] | undefined {
   let parsed: unknown;
   try {
@@ -63,5 +63,5 @@ export function stringsIn(bytes: Buffer | undefined, member: string): string[] |
     return undefined;
   }
   const list = isRecord(parsed) ? (parsed[member] ?? []) : undefined;
-  return Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : undefined;
+  return Array.isArray(list) ? list.filter((name): name is string => typeof name === 'string') : undefined;
 }

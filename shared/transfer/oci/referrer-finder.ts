@@ -7,12 +7,12 @@ import type { Repository } from './repository.ts';
 
 export type ReferrerFinder = ContentSource['findReferrers'];
 
-/** From this subject on the list of tags is read, which costs less than a look for each tag that there might be. */
+/** From this subject on, the tags are listed once, which costs less than a HEAD for each possible tag. */
 const subjectsBeforeList = 2;
 
 /**
- * The list of referrers under the fallback tag of `digest`. Some registries return the image itself for that tag, so only an index that
- * is not the subject counts. `foreign` is what the tag holds if that is neither.
+ * The list of referrers under the fallback tag of `digest`. Some registries return the image itself for that tag, so the subject does not
+ * count. `foreign` is a manifest under the tag that is neither the subject nor an index.
  */
 export async function fallbackList(
   repository: Repository,
@@ -24,22 +24,24 @@ export async function fallbackList(
   return found.mediaType === ociIndex ? { list: found.children } : { list: [], foreign: found };
 }
 
-/** Finds all referrers of a manifest at the source: by the API, else by fallback tag, and by cosign's tags. */
+/** Returns a finder of a manifest's referrers: by the referrers API or the fallback tag, and by cosign's tags. */
 export function createReferrerFinder(source: Repository): ReferrerFinder {
-  // Of all subjects: whoever may push to the repository can give each of them thousands.
+  // Shared by all subjects: whoever may push to the repository can attach thousands to each of them.
   const bounds = createManifestBounds(source.place);
   let hasApi = true;
   let subjects = 0;
   let listing: Promise<ReadonlySet<string> | undefined> | undefined;
 
   /**
-   * False if the registry does not list the tag. A list of several pages is left to those who want all of it, and one without the very tag
-   * that is being copied, such as that of a cache, tells nothing.
+   * False if the registry is known not to have the tag. A list with several pages is not read, and a list without the tag that is being
+   * copied is stale, such as that of a cache.
    */
   async function mayHave(tag: string, signal: AbortSignal): Promise<boolean> {
     const { tag: own } = source.address;
     if (subjects <= subjectsBeforeList || own === undefined) return true;
-    listing ??= source.fewTags(signal).then((tags) => (tags?.includes(own) ? new Set(tags) : undefined));
+    listing ??= source
+      .singlePageOfTags(signal)
+      .then((tags) => (tags?.includes(own) ? new Set(tags) : undefined));
     return (await listing)?.has(tag) ?? true;
   }
 
@@ -55,7 +57,7 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
     const { list, foreign } = await fallbackList(source, digest, signal);
     if (foreign)
       warn(
-        `${foreign.digest} under tag ${digestTag(digest)} should list what refers to ${digest} and is no list; not copied`,
+        `${foreign.digest} under tag ${digestTag(digest)} should list the referrers of ${digest}, but is no index; not copied`,
       );
     return list;
   }
@@ -69,9 +71,9 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
     for (const { digest } of await list(subject.digest, warn, signal)) {
       bounds.next();
       const manifest = await source.manifest(digest, signal);
-      if (!manifest) throw lost('lists', digest, subject);
+      if (!manifest) throw lostError('lists', digest, subject);
       // Anybody who may push a tag can write a fallback list, and some registries list manifests that only a tag relates to the
-      // subject; no other registry would list those.
+      // subject; other registries would not list those.
       if (manifest.subject !== subject.digest) {
         warn(`${digest} is listed as a referrer of ${subject.digest} but does not refer to it; not copied`);
       } else {
@@ -97,12 +99,12 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
     const digest = await source.head(tag, signal);
     if (digest === undefined || digest === subject.digest) return undefined;
     const manifest = await source.manifest(digest, signal);
-    if (!manifest) throw lost(`has, under tag ${tag},`, digest, subject);
+    if (!manifest) throw lostError(`has, under tag ${tag},`, digest, subject);
     bounds.add(manifest);
     return manifest.digest === subject.digest ? undefined : { manifest, tag };
   }
 
-  function lost(has: string, digest: string, subject: Manifest): TransferError {
+  function lostError(has: string, digest: string, subject: Manifest): TransferError {
     const { host, repository } = source.address;
     const text = `Registry ${host} ${has} ${digest} as a referrer (signature, SBOM or attestation) of ${subject.digest} in repository ${repository}, but does not serve it, so it would be lost: push it again, or remove it from the list.`;
     return new TransferError('permanent', text);

@@ -3,13 +3,17 @@ import type { Masker } from '#shared/base/errors';
 import { createAuthorizer } from '../auth/authorizer.ts';
 import { createTokenService } from '../auth/token-service.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
-import { stopped } from '../errors/transfer-error.ts';
+import { abortError } from '../errors/transfer-error.ts';
 import { type BodySource, type ByteStream, readBody } from '../http/body.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-client.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { createReach } from '../http/reach.ts';
 import { type Followed, sendFollowing } from '../http/redirect.ts';
-import { networkFailure, type RequestContext, statusFailure } from '../http/request-failures.ts';
+import {
+  type RequestContext,
+  registryNetworkFailure,
+  registryStatusFailure,
+} from '../http/request-failures.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import { isDigest } from '../reference/digest.ts';
 import type { ImageAddress } from '../reference/image-address.ts';
@@ -23,27 +27,27 @@ export interface RegistryRequest {
   expect: readonly number[];
   /** For messages, as in "reading manifest 1.0". */
   activity: string;
-  /** Token scopes beside the one of the client. */
+  /** Token scopes in addition to the client's own. */
   scopes?: readonly string[];
   writing?: boolean;
   headers?: Readonly<Record<string, string>>;
   body?: BodySource;
   length?: number;
-  /** True: the caller reads the body as a stream. Otherwise it is read here, up to `limit` bytes. */
+  /** True: the caller reads the body as a stream. Otherwise the client reads up to `limit` bytes. */
   streamed?: boolean;
   /** See HttpRequest. */
-  lent?: boolean;
+  reusesBuffers?: boolean;
   limit?: number;
-  /** False: one attempt only, because the caller has to prepare the next one. */
+  /** False: a single attempt, because the caller must prepare the next one. */
   retried?: boolean;
 }
 
 export interface RegistryResponse {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The URL that answered, after redirects. */
+  /** The URL of the response, after redirects. */
   url: URL;
-  /** False for the answer of another server, which no message quotes. */
+  /** False if another server sent the response; messages must not quote it. */
   quotable: boolean;
   /** The body; undefined if it is streamed or longer than the limit. */
   bytes: Buffer | undefined;
@@ -63,16 +67,16 @@ export interface RegistryClientOptions {
   limiter: Limiter;
   retry: RetryPolicy;
   masker: Masker;
-  /** What it is a client for, as in "repository team/app". */
+  /** The scope of the client for messages, as in "repository team/app". */
   place: string;
-  /** What tokens must grant, such as `repository:team/app:pull,push` (the token authentication of the distribution project). */
+  /** The scope of its tokens, such as `repository:team/app:pull,push` (distribution project, token authentication). */
   scope: string;
 }
 
 const userAgent = 'arc-transfer';
 const defaultLimit = 64 * 1024;
 
-/** A client for one repository of one registry, or for its catalog, with authorization, redirects, limits, retries and explained failures. */
+/** Creates a client for one repository or the catalog of a registry, with authorization, redirects, limits, retries and explained failures. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { address, client, limiter } = options;
   const clientContext: RequestContext = {
@@ -89,10 +93,10 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const reach = createReach({ endpoint, origin: () => origin, redirectHosts });
   let baseChallenge: Promise<boolean> | undefined;
 
-  // An identity of the pod is tried as nobody, perhaps with a token that anybody gets, and as itself.
-  const mostRepeats = options.credentials.kind === 'cloud' ? 2 : 1;
+  // A pod identity may need three attempts: anonymous, with an anonymous token, and with its own credentials.
+  const maxRepeats = options.credentials.kind === 'cloud' ? 2 : 1;
 
-  /** One attempt, repeated with other credentials if the registry asks for them. */
+  /** Sends a request, and again with other credentials if the registry challenges it. */
   async function attempt(
     request: RegistryRequest,
     context: RequestContext,
@@ -103,9 +107,9 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       const authorization = await authorizer.header(scopes, signal);
       const answer = await exchange(request, authorization, context, signal);
       const { response } = answer;
-      // Only the registry itself may ask for its credentials, not a server that it redirects to.
+      // Only the registry itself may challenge, not a server that it redirects to.
       const again =
-        repeats < mostRepeats &&
+        repeats < maxRepeats &&
         answer.access.credentials &&
         (response.status === 401
           ? challenged(response, scopes, authorization)
@@ -140,8 +144,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   }
 
   /**
-   * Some registries tell anonymous clients that a repository does not exist instead of asking for credentials, and ask for them at the
-   * base of the API only. True if this one does, and another attempt can be made.
+   * Some registries answer anonymous clients with 404 for a private repository, and challenge only at the base of the API. True if this
+   * registry does, and another attempt can be made.
    */
   async function hidesChallenge(
     status: number,
@@ -165,7 +169,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     }
   }
 
-  /** The response, if its status is expected; throws the explained failure otherwise. */
+  /** Returns the response if its status is expected; throws the explained failure otherwise. */
   async function accept(
     request: RegistryRequest,
     context: RequestContext,
@@ -178,7 +182,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       return { status, headers, url, quotable, bytes: undefined, stream: body };
     const bytes = await readBody(body, expected ? (request.limit ?? defaultLimit) : defaultLimit);
     if (expected) return { status, headers, url, quotable, bytes, stream: body };
-    const failure = statusFailure({ ...context, refusal }, status, headers, bytes);
+    const failure = registryStatusFailure({ ...context, refusal }, status, headers, bytes);
     if (status === 429 || status === 503)
       limiter.slowDown(Math.min(failure.retryAfterMs ?? options.retry.baseMs, options.retry.maxRetryAfterMs));
     throw failure;
@@ -189,15 +193,15 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     const context: RequestContext = { ...clientContext, activity, writing };
     const limitedAttempt = async (): Promise<RegistryResponse> => {
       try {
-        // A running upload may wait for a download from the same host, so it must not hold the slot that the download needs.
+        // An upload may wait for a download from the same host, so it must not occupy the slot that the download needs.
         if (request.body !== undefined && request.length !== undefined) {
           await limiter.pass(signal);
           return await attempt(request, context, signal);
         }
         return await limiter.run(signal, () => attempt(request, context, signal));
       } catch (caught) {
-        if (signal.aborted) throw stopped(signal);
-        throw networkFailure(context, caught);
+        if (signal.aborted) throw abortError(signal);
+        throw registryNetworkFailure(context, caught);
       }
     };
     if (request.retried === false) return limitedAttempt();
@@ -222,11 +226,11 @@ function httpRequest(
     headers,
     signal,
     ...(body === undefined ? {} : { body }),
-    ...(request.streamed === true ? { streamed: true, lent: request.lent === true } : {}),
+    ...(request.streamed === true ? { streamed: true, reusesBuffers: request.reusesBuffers === true } : {}),
   };
 }
 
-/** The digest that the registry reports; undefined unless it is valid. */
+/** The digest that the registry reports; undefined if absent or invalid. */
 export function reportedDigest(headers: IncomingHttpHeaders): string | undefined {
   const digest = headers['docker-content-digest'];
   return typeof digest === 'string' && isDigest(digest) ? digest : undefined;

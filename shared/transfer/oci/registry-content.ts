@@ -5,7 +5,7 @@ import { ensureReferrers } from './ensure-referrers.ts';
 import { createReferrerFinder } from './referrer-finder.ts';
 import type { Repository } from './repository.ts';
 
-/** The image that the repository's address names (`latest` without tag and digest) as a source of a copy. */
+/** Returns the image at the repository's address (`latest` without tag and digest) as a source of a copy. */
 export function registrySource(repository: Repository): ContentSource {
   const { address, place, registry } = repository;
   const reference = address.digest ?? address.tag ?? 'latest';
@@ -26,7 +26,7 @@ export function registrySource(repository: Repository): ContentSource {
   };
 }
 
-/** The repository as a destination: the tag of its address, or `latest` if the address has neither tag nor digest. */
+/** Returns the repository as a destination: the tag of its address, or `latest` if the address has neither tag nor digest. */
 export function registrySink(repository: Repository): ContentSink {
   const { address, place, registry, manifest, head, putManifest, hasBlob, mount, upload } = repository;
   const tag = writtenTag(address);
@@ -41,6 +41,6 @@ export function registrySink(repository: Repository): ContentSink {
     hasBlob,
     ...(mount && { mount }),
     upload,
-    keepReferrers: (subject, referrers, signal) => ensureReferrers(repository, subject, referrers, signal),
+    ensureReferrers: (subject, referrers, signal) => ensureReferrers(repository, subject, referrers, signal),
   };
 }

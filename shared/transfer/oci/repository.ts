@@ -1,4 +1,4 @@
-import type { BlobSink, BlobSource, OpenBlob, Sized, Stored } from '../content/content.ts';
+import type { BlobKey, BlobSink, BlobSource, OpenBlob, Stored } from '../content/content.ts';
 import {
   acceptedManifests,
   type Descriptor,
@@ -29,29 +29,29 @@ export interface Repository extends BlobSource, BlobSink {
   manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined>;
   /** The digest of a manifest by tag or digest; undefined if it does not exist. */
   head(reference: string, signal: AbortSignal): Promise<string | undefined>;
-  /** Stores a manifest; its subject is seen if the registry answers with OCI-Subject. */
+  /** Stores a manifest. `subjectSeen` is true if the registry answers with OCI-Subject. */
   putManifest(reference: string, manifest: Manifest, signal: AbortSignal): Promise<Stored>;
   /** All pages of the referrers API; undefined if the registry does not have it. */
   referrers(digest: string, signal: AbortSignal): Promise<Descriptor[] | undefined>;
-  /** The first page of the list of tags if it is the only one; undefined if there are or may be more, or if the registry does not answer with a list. */
-  fewTags(signal: AbortSignal): Promise<string[] | undefined>;
-  /** All pages of the list of tags. None if the repository does not exist and `mayBeAbsent`; otherwise that is an error. */
+  /** All tags if they fit on one page; undefined if there may be more pages, or if the registry does not answer with a list. */
+  singlePageOfTags(signal: AbortSignal): Promise<string[] | undefined>;
+  /** All tags, over all pages. Without the repository: an empty list if `mayBeAbsent`, otherwise an error. */
   tags(signal: AbortSignal, mayBeAbsent?: boolean): Promise<string[]>;
 }
 
-/** Of the digests that every registry supports. */
+/** The digest algorithm that every registry supports. */
 const usualAlgorithm = 'sha256:';
-const tagsOfPage = 1000;
+const tagPageSize = 1000;
 const maxPages = 100;
-/** Statuses of registries, or of what is in front of them, that support GET but not HEAD, or refuse it: a GET says what is so. */
+/** Statuses of registries, or of proxies before them, that do not support or refuse HEAD: a GET decides. */
 const noHead = [400, 403, 405, 501];
 
 /** The operations on the repository that `send` belongs to. */
 export function createRepository(address: ImageAddress, send: RegistryClient): Repository {
   const base = `/v2/${address.repository}`;
-  const tagList = `${base}/tags/list?n=${tagsOfPage}`;
+  const tagList = `${base}/tags/list?n=${tagPageSize}`;
   const place = `repository ${address.repository} of registry ${address.host}`;
-  /** Digests of blobs that the registry has with another size. */
+  /** Digests of blobs whose size in the registry is wrong. */
   const damaged = new Set<string>();
 
   async function manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined> {
@@ -110,7 +110,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
         headers: { 'content-type': manifest.mediaType },
         body: () => manifest.bytes,
         length: manifest.bytes.length,
-        // Answered by registries that compute another digest than the one in the URL.
+        // 400 comes from registries that compute another digest than the one in the URL.
         expect: [200, 201, 202, ...(isUnusual && isDigest(reference) ? [400] : [])],
         writing: true,
         activity: `writing manifest ${reference}`,
@@ -127,18 +127,18 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
       const text = `Registry ${address.host} changed manifest ${reference} of repository ${address.repository} while storing it: its digest changed from ${manifest.digest} to ${stored}.`;
       throw new TransferError('permanent', text);
     }
-    // The same bytes by another algorithm: some registries name the content of a tag so, and find it by both digests.
+    // The same bytes under another algorithm: some registries name content pushed by tag this way, and find it by both digests.
     if ((await head(manifest.digest, signal)) === undefined) throw storedOtherwise(manifest, stored);
     return { subjectSeen, digest: manifest.digest };
   }
 
   function storedOtherwise({ digest }: Manifest, stored: string | undefined, said = ''): TransferError {
-    const where = stored === undefined ? 'by no digest but SHA-256' : `as ${stored}`;
-    const text = `Registry ${address.host} keeps manifest ${digest} of repository ${address.repository} ${where}, so that nobody finds it by its digest: use a registry that supports SHA-512, or build the image with SHA-256 digests.${said}`;
+    const where = stored === undefined ? 'only under a SHA-256 digest' : `as ${stored}`;
+    const text = `Registry ${address.host} stores manifest ${digest} of repository ${address.repository} ${where}, so clients cannot find it by its digest: use a registry that supports SHA-512, or build the image with SHA-256 digests.${said}`;
     return new TransferError('permanent', text);
   }
 
-  async function hasBlob({ digest, size }: Sized, signal: AbortSignal): Promise<boolean> {
+  async function hasBlob({ digest, size }: BlobKey, signal: AbortSignal): Promise<boolean> {
     const target = `${base}/blobs/${digest}`;
     const { status, headers } = await send(
       { method: 'HEAD', target, expect: [200, 404, ...noHead], activity: `looking for blob ${digest}` },
@@ -146,21 +146,21 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     );
     if (status === 404) return false;
     if (status === 200 && (byteCount(headers['content-length']) ?? size) === size) return true;
-    // A HEAD is no proof of what is not there: some servers do not support it, others tell no size.
+    // HEAD is not conclusive: some servers do not support it, others omit the size.
     const found = await sizeByGet(digest, signal);
     if (found === 'absent') return false;
     if ((found ?? size) !== size) damaged.add(digest);
     return !damaged.has(digest);
   }
 
-  /** The size of a blob in bytes, by a request for its first one; undefined if the registry does not tell it. */
+  /** The size of a blob in bytes, by a range request for its first byte; undefined if the registry does not report it. */
   async function sizeByGet(digest: string, signal: AbortSignal): Promise<number | 'absent' | undefined> {
     const { status, headers, stream } = await send(
       {
         method: 'GET',
         target: `${base}/blobs/${digest}`,
         headers: { range: 'bytes=0-0' },
-        // Some registries answer 400 for what is not there.
+        // Some registries answer 400 for a missing blob.
         expect: [200, 206, 400, 404, 416],
         streamed: true,
         activity: `looking for blob ${digest}`,
@@ -170,14 +170,14 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     stream.destroy();
     if (status === 400 || status === 404) return 'absent';
     const [, total = headers['content-length']] = /\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
-    // 416: it has no first byte.
+    // 416: the blob is empty.
     return status === 416 ? 0 : byteCount(total);
   }
 
   const { mount, upload } = createUploads(address, send);
 
-  /** Stores a blob; one that was damaged must be whole then. */
-  const replace: BlobSink['upload'] = async (blob, body, signal, rest) => {
+  /** Stores a blob, and verifies that it replaced a damaged one. */
+  const uploadAndVerify: BlobSink['upload'] = async (blob, body, signal, rest) => {
     await upload(blob, body, signal, rest);
     if (!damaged.delete(blob.digest) || (await hasBlob(blob, signal))) return;
     const text = `Registry ${address.host} keeps a damaged blob ${blob.digest} in repository ${address.repository}: it does not have ${blob.size} bytes, and sending it again did not replace it. Delete it from the storage of the registry, then run the transfer again.`;
@@ -188,7 +188,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     digest: string,
     offset: number,
     signal: AbortSignal,
-    lent = false,
+    reusesBuffers = false,
   ): Promise<OpenBlob> {
     const response = await send(
       {
@@ -197,16 +197,16 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
         headers: offset > 0 ? { range: `bytes=${offset}-` } : {},
         expect: offset > 0 ? [200, 206, 416] : [200],
         streamed: true,
-        lent,
+        reusesBuffers,
         activity: `reading blob ${digest}`,
       },
       signal,
     );
     const { headers, status, stream } = response;
     if (status === 416) {
-      // The range does not exist: a request from the beginning shows the size of the blob, or that ranges are not supported.
+      // Unsatisfiable range: a request from the beginning shows the size of the blob, or that ranges are not supported.
       stream.destroy();
-      return openBlob(digest, 0, signal, lent);
+      return openBlob(digest, 0, signal, reusesBuffers);
     }
     if (status === 200) return { start: 0, size: byteCount(headers['content-length']), stream };
     const [, start, size] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
@@ -224,9 +224,9 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
     openBlob,
 
     mount: async (digest, from, signal) => !damaged.has(digest) && mount(digest, from, signal),
-    upload: replace,
+    upload: uploadAndVerify,
 
-    async fewTags(signal) {
+    async singlePageOfTags(signal) {
       try {
         const activity = 'listing the tags';
         const { headers, bytes } = await send(
@@ -242,7 +242,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
         );
         if (headers.link !== undefined) return undefined;
         const tags = stringsIn(bytes, 'tags');
-        // Some registries cut a list at a round number and do not say that there is more.
+        // Some registries cut a list at a round number without a Link header.
         return tags !== undefined && tags.length > 0 && tags.length % 50 === 0 ? undefined : tags;
       } catch (caught) {
         if (signal.aborted || !(caught instanceof TransferError)) throw caught;
@@ -261,7 +261,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
           if (status === 404 && mayBeAbsent) return [];
           if (status === 404) throw noRepository(address);
           const tags = stringsIn(bytes, 'tags');
-          // Tags that no registry can have are left out.
+          // Skips names that cannot be tags.
           if (tags !== undefined) return tags.filter(isTag);
           throw new TransferError('permanent', `The list of tags of ${place} cannot be read.`);
         },
@@ -302,7 +302,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
   };
 }
 
-/** What `parse` makes of an answer. Of one that another server than the registry gave, a failure quotes nothing. */
+/** Parses a response. If another server than the registry sent it, a failure does not quote it. */
 function parsedUnquoted<T>({ quotable, url }: RegistryResponse, what: string, parse: () => T): T {
   try {
     return parse();

@@ -1,17 +1,17 @@
 import { TransferError } from '../errors/transfer-error.ts';
 import { type ImageLocation, openSession, type SessionOptions } from './session.ts';
 
-/** The image; `name` (of the Endpoint) is used in messages only. */
+/** The image to resolve; `name` (of the Endpoint) is used in messages only. */
 export type ResolveRequest = Omit<ImageLocation, 'name'> & { name?: string } & SessionOptions;
 
 /**
- * Reads the manifest that a registry serves for an image now (`latest` without a tag) and returns its digest. Rejects with a TransferError
- * whose message contains no credentials.
+ * Returns the digest that an image has now (`latest` without a tag), from the manifest that the registry serves. Rejects with a
+ * TransferError whose message contains no credentials.
  */
 export async function resolveDigest(request: ResolveRequest, signal: AbortSignal): Promise<string> {
   const session = openSession(request);
   try {
-    const repository = session.open({ ...request, name: request.name ?? request.remoteURL }, 'pull');
+    const repository = session.repository({ ...request, name: request.name ?? request.remoteURL }, 'pull');
     const { tag, digest, host, repository: path } = repository.address;
     const reference = digest ?? tag ?? 'latest';
     const manifest = await repository.manifest(reference, signal);

@@ -17,11 +17,11 @@ export interface ImageLocation {
   image: string;
   tls?: TlsSettings;
   credentials?: EndpointCredentials;
-  /** Hosts of the registry's token service that get the credentials too (`isTrustedRealm`). */
+  /** Hosts of the registry's token service that also receive the credentials (`isTrustedRealm`). */
   tokenHosts?: readonly string[];
-  /** Hosts that the registry may redirect to and have uploads sent to (`createReach`). */
+  /** Hosts that the registry may redirect to, and that may receive uploads (`createReach`). */
   redirectHosts?: readonly string[];
-  /** False: another registry than the Endpoint's own, which gets no identity of a cloud. */
+  /** False for a registry other than the Endpoint's own, which receives no cloud identity. */
   identity?: false;
 }
 
@@ -29,29 +29,29 @@ export type SessionOptions = ConnectionOptions;
 
 /** The connections of one transfer, and clients for registries. */
 export interface Session extends Connections {
-  /** A client for one repository. `actions`: `pull` or `pull,push`. Throws a config TransferError. */
-  open(location: ImageLocation, actions: 'pull' | 'pull,push'): Repository;
+  /** Returns a client for one repository. `actions`: `pull` or `pull,push`. Throws a config TransferError. */
+  repository(location: ImageLocation, actions: 'pull' | 'pull,push'): Repository;
   /** The names of the repositories below `remoteURL`, relative to it (`listRepositories`). */
   repositories(location: Omit<ImageLocation, 'image'>, signal: AbortSignal): Promise<string[]>;
 }
 
-/** What both ends of a copy are opened with. */
-export interface Opening {
+/** The shared state of a transfer in which both ends are opened. */
+export interface TransferContext {
   /** Connections, limits and masked secrets that both ends share. */
   session: Session;
-  /** A folder for large files on their way; the copy removes it. */
+  /** A folder for temporary large files; the copy removes it. */
   folder: string;
   signal: AbortSignal;
 }
 
-const notItsOwn: RegistryCredentials = {
+const foreignRegistry: RegistryCredentials = {
   kind: 'none',
   hint: 'for registries other than its own, it needs a Secret with .dockerconfigjson',
 };
-/** Stands for any repository where only what is before its name counts. */
+/** A placeholder repository, where only the prefix before its name matters. */
 const anyName = 'any';
 
-/** Starts a session. It sends nothing until a repository is used. */
+/** Starts a session. Sends nothing until a repository is used. */
 export function openSession(options: SessionOptions = {}): Session {
   const connections = createConnections(options);
   const { masker, retry, identities, client, limiter } = connections;
@@ -60,7 +60,7 @@ export function openSession(options: SessionOptions = {}): Session {
     { origin, host, repository }: ImageAddress,
   ): RegistryCredentials {
     if (credentials !== undefined) return credentialsFor(credentials, host, repository);
-    return identity === false ? notItsOwn : identities.registry(origin, tls);
+    return identity === false ? foreignRegistry : identities.registry(origin, tls);
   }
   function connect(
     location: Omit<ImageLocation, 'image'>,
@@ -74,7 +74,7 @@ export function openSession(options: SessionOptions = {}): Session {
       address,
       endpoint: location.name,
       credentials,
-      // An identity goes to no host that only the Endpoint vouches for.
+      // An identity is sent to no host that only the Endpoint vouches for.
       tokenHosts: credentials.kind === 'cloud' ? [] : (location.tokenHosts ?? []),
       redirectHosts: location.redirectHosts ?? [],
       client: client(location.tls ?? {}, address.origin, location.tokenHosts),
@@ -85,7 +85,7 @@ export function openSession(options: SessionOptions = {}): Session {
   }
   return {
     ...connections,
-    open(location, actions) {
+    repository(location, actions) {
       const address = resolveAddress(location.remoteURL, location.image, location.tls);
       const { repository } = address;
       const about = { place: `repository ${repository}`, scope: `repository:${repository}:${actions}` };

@@ -59,7 +59,7 @@ const fails = (failure: () => TransferError) => () => {
   throw failure();
 };
 
-it('an upload that broke off goes on where the registry says that it ended', async () => {
+it('an interrupted upload is resumed at the offset that the registry reports', async () => {
   const { asked, stored, upload } = registry(opens('/u/one?state=1'), fails(cut), holds(half), stores);
   await expect(upload()).rejects.toThrow('cut');
   await upload();
@@ -73,7 +73,7 @@ it.each<[string, boolean, ...Answer[]]>([
   ['it holds next to nothing', true, holds(1)],
   ['the content can only be read from its beginning', false, holds(half)],
   ['the registry cannot go on with it', true, holds(half), fails(gone)],
-])('it is sent anew where %s', async (_, resumable, ...answers) => {
+])('it is restarted if %s', async (_, resumable, ...answers) => {
   const { asked, stored, upload } = registry(opens('/u/one'), fails(cut), ...answers, ...anew);
   await expect(upload()).rejects.toThrow('cut');
   await upload(resumable);
@@ -81,7 +81,7 @@ it.each<[string, boolean, ...Answer[]]>([
   expect(digestOf(stored.at(-1) ?? Buffer.of())).toBe(blob.digest);
 });
 
-it('one that breaks off again is gone on with once more, and then sent anew', async () => {
+it('an upload that is interrupted again is resumed once more, and then restarted', async () => {
   const broken = [holds(half), fails(cut)];
   const { stored, upload } = registry(opens('/u/one'), fails(cut), ...broken, ...broken, ...anew);
   await expect(upload()).rejects.toThrow('cut');

@@ -10,27 +10,27 @@ import {
   reportedDigest,
 } from './registry-client.ts';
 
-/** An upload that the registry has opened. */
-type Opened = Pick<RegistryResponse, 'headers' | 'url'>;
+/** An upload session that the registry has opened. */
+type UploadSession = Pick<RegistryResponse, 'headers' | 'url'>;
 
-/** Less is sent again sooner than it is asked for. */
-const minLeftBytes = 1024 * 1024;
-/** How often one broken upload is gone on with. */
-const mostTries = 2;
+/** Below this size, resending is cheaper than asking for the offset. */
+const minResumeBytes = 1024 * 1024;
+/** How often an interrupted upload is resumed. */
+const maxResumes = 2;
 
-/** The ways of a blob into the repository at `address`, which `send` belongs to. */
+/** Mounts, resumes or uploads blobs into the repository at `address`, with its client `send`. */
 export function createUploads(
   address: ImageAddress,
   send: RegistryClient,
 ): Required<Pick<BlobSink, 'mount' | 'upload'>> {
   const base = `/v2/${address.repository}/blobs/uploads/`;
-  /** Uploads that the registry opened because it could not mount the blob. */
-  const opened = new Map<string, Opened>();
-  /** Uploads that broke off, of which the registry may hold the beginning. */
-  const broken = new Map<string, { url: URL; tries: number }>();
+  /** Upload sessions that the registry opened because it could not mount the blob. */
+  const opened = new Map<string, UploadSession>();
+  /** Interrupted upload sessions, of which the registry may hold the first part. */
+  const interrupted = new Map<string, { url: URL; resumes: number }>();
 
-  /** The URL of an upload. A registry behind a proxy may return http:// for its own host: then its origin is used. */
-  function uploadURL({ headers: { location }, url: from }: Opened): URL {
+  /** The URL of an upload session. Behind a proxy, a registry may return http:// for its own host: its origin is used instead. */
+  function uploadURL({ headers: { location }, url: from }: UploadSession): URL {
     if (location === undefined || !URL.canParse(location, from.href)) {
       throw new TransferError(
         'permanent',
@@ -46,7 +46,7 @@ export function createUploads(
     return url;
   }
 
-  async function open(blob: Descriptor, signal: AbortSignal): Promise<Opened> {
+  async function open(blob: Descriptor, signal: AbortSignal): Promise<UploadSession> {
     const known = opened.get(blob.digest);
     opened.delete(blob.digest);
     const activity = `starting the upload of blob ${blob.digest}`;
@@ -76,13 +76,13 @@ export function createUploads(
     await send(request, signal);
   }
 
-  /** Asks how much of a broken upload the registry holds; undefined if it is not worth going on with. */
-  async function leftOf(
+  /** Asks for the offset of an interrupted upload; undefined if resuming it is not worthwhile. */
+  async function resumeOffset(
     blob: Descriptor,
     target: URL,
     signal: AbortSignal,
   ): Promise<{ offset: number; url: URL } | undefined> {
-    const activity = `asking for the state of the upload of blob ${blob.digest}`;
+    const activity = `asking for the offset of the upload of blob ${blob.digest}`;
     const request = {
       method: 'GET',
       target,
@@ -94,29 +94,29 @@ export function createUploads(
     const state = await send(request, signal);
     const [, last] = /^(?:bytes=)?0-(\d+)$/.exec(state.headers.range ?? '') ?? [];
     const offset = (byteCount(last) ?? -1) + 1;
-    return offset >= minLeftBytes && offset <= blob.size ? { offset, url: uploadURL(state) } : undefined;
+    return offset >= minResumeBytes && offset <= blob.size ? { offset, url: uploadURL(state) } : undefined;
   }
 
-  /** True if the blob is stored by going on with a broken upload. Rejects if that is to be tried again; otherwise the blob is sent anew. */
-  async function goOn(
+  /** True if resuming an interrupted upload stored the blob. Rejects if resuming may be retried; false if the blob must be sent again. */
+  async function resume(
     blob: Descriptor,
     rest: Parameters<BlobSink['upload']>[3],
     signal: AbortSignal,
   ): Promise<boolean> {
-    const known = broken.get(blob.digest);
-    broken.delete(blob.digest);
+    const known = interrupted.get(blob.digest);
+    interrupted.delete(blob.digest);
     if (known === undefined || rest === undefined) return false;
     try {
-      const left = await leftOf(blob, known.url, signal);
+      const left = await resumeOffset(blob, known.url, signal);
       const body = left && rest(left.offset);
       if (left === undefined || body === undefined) return false;
       await put(blob, left.url, () => body, blob.size - left.offset, signal);
       return true;
     } catch (caught) {
       if (signal.aborted || !(caught instanceof TransferError)) throw caught;
-      // The connection may have broken again. A registry that cannot go on with an upload says so each time.
-      if (!caught.again || known.tries >= mostTries) return false;
-      broken.set(blob.digest, { url: known.url, tries: known.tries + 1 });
+      // The connection may have been interrupted again; a registry that cannot resume the upload answers so each time.
+      if (!caught.again || known.resumes >= maxResumes) return false;
+      interrupted.set(blob.digest, { url: known.url, resumes: known.resumes + 1 });
       throw caught;
     }
   }
@@ -137,18 +137,18 @@ export function createUploads(
         return status === 201 && (reportedDigest(headers) ?? digest) === digest;
       } catch (caught) {
         if (signal.aborted || !(caught instanceof TransferError)) throw caught;
-        // Mounting is only an optimisation: a real problem appears again when the blob is sent.
+        // Mounting is only an optimisation: a real problem shows again when the blob is sent.
         return false;
       }
     },
 
     async upload(blob, body, signal, rest) {
-      if (await goOn(blob, rest, signal)) return;
+      if (await resume(blob, rest, signal)) return;
       const url = uploadURL(await open(blob, signal));
       try {
         await put(blob, url, body, blob.size, signal);
       } catch (caught) {
-        broken.set(blob.digest, { url, tries: 1 });
+        interrupted.set(blob.digest, { url, resumes: 1 });
         throw caught;
       }
     },

@@ -5,37 +5,38 @@ import { imagesOf, inTotoType, ownManifests } from '../content/own-manifests.ts'
 import type { CopyPlan } from '../content/plan.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import { digestTag } from '../reference/digest.ts';
-import { cosignPredicate, isSbomPredicate, isSbomType, packedFormat } from './sbom.ts';
+import { cosignPredicate, isSbomPredicate, isSbomType, wrappedFormat } from './sbom.ts';
 import { bundleTypes, type Statement, statementIn, unverifiedStatement } from './signature.ts';
 
-/** An SBOM that counts for `requiredSbom`. */
+/** An SBOM that satisfies `requiredSbom`. */
 export interface FoundSbom {
-  /** Digest of the manifest that it describes: the root, or an image of it. */
+  /** Digest of the manifest that the SBOM describes: the root, or one of its images. */
   subject: string;
-  /** Its media type or, in an attestation, the type of its predicate. */
+  /** Its media type or, in an attestation, the predicate type. */
   type: string;
-  /** Digest of the blob that has it; undefined for a file in the folder of reports. */
+  /** Digest of the blob with the SBOM; undefined for a file in the reports folder. */
   digest?: string;
 }
 
 export interface SbomSearch {
   plan: CopyPlan;
   source: ContentSource;
-  /** The digests, of manifests or configs, that SBOMs in the folder of reports describe. */
+  /** Digests of manifests or configs that SBOMs in the reports folder describe. */
   reported: ReadonlySet<string>;
   retry: RetryPolicy;
   signal: AbortSignal;
 }
 
-/** An attestation with an SBOM holds all of it, in base64: as large as a report in the folder of reports, and held in memory. */
+/** An attestation embeds its SBOM in base64 and is held in memory; the limit is that of a file in the reports folder. */
 const maxBytes = 64 * 1024 * 1024;
-const mostAttestations = 100;
+const maxAttestations = 100;
 
 const envelopeType = 'application/vnd.dsse.envelope.v1+json';
 
 /**
- * The SBOMs of the root and of its images, one for each that has some: in the folder of reports, attached by their media type, or in attestations of
- * cosign, GitHub and BuildKit. Attestations are read, one at a time, for what no other SBOM describes. Rejects with a TransferError.
+ * Returns one SBOM for the root and each of its images that has any: in the reports folder, attached under an SBOM media type, or in an
+ * attestation of cosign, GitHub or BuildKit. Attestations are read one at a time, and only for subjects without another SBOM. Rejects with a
+ * TransferError.
  */
 export async function findSboms(search: SbomSearch): Promise<FoundSbom[]> {
   const { plan, reported } = search;
@@ -56,15 +57,15 @@ export async function findSboms(search: SbomSearch): Promise<FoundSbom[]> {
   const isComplete = (): boolean =>
     found.has(plan.root.digest) || (images.length > 0 && images.every(({ digest }) => found.has(digest)));
   const listed = [...attestations(plan, digests), ...buildKitAttestations(plan)];
-  for (const attestation of listed.slice(0, mostAttestations)) {
+  for (const attestation of listed.slice(0, maxAttestations)) {
     if (isComplete()) break;
     if (found.has(attestation.subject ?? '')) continue;
-    for (const sbom of await attestedBy(attestation, search)) add(sbom);
+    for (const sbom of await sbomsAttestedBy(attestation, search)) add(sbom);
   }
   return [...found.values()];
 }
 
-async function attestedBy(
+async function sbomsAttestedBy(
   { subject, blob }: Attestation,
   { source, retry, signal }: SbomSearch,
 ): Promise<FoundSbom[]> {
@@ -74,7 +75,7 @@ async function attestedBy(
   if (statement === undefined) return [];
   const type = sbomType(statement);
   if (type === undefined) return [];
-  return describedBy(statement, subject).map((described) => ({
+  return subjectsOf(statement, subject).map((described) => ({
     subject: described,
     type,
     digest: blob.digest,
@@ -83,11 +84,11 @@ async function attestedBy(
 
 function sbomType({ predicateType, predicate }: Statement): string | undefined {
   if (typeof predicateType !== 'string') return undefined;
-  if (predicateType === cosignPredicate) return packedFormat(predicate);
+  if (predicateType === cosignPredicate) return wrappedFormat(predicate);
   return isSbomPredicate(predicateType) ? predicateType : undefined;
 }
 
-/** What refers to one of `subjects`, as a referrer or under the tag that cosign makes of its digest. */
+/** The referrers of `subjects`, and the manifests under cosign's tags for them. */
 function attachments({ referrers, tagged }: CopyPlan, subjects: Iterable<string>, suffix: 'sbom' | 'att') {
   return [...subjects].flatMap((subject) => [
     ...referrers.filter((each) => each.subject === subject),
@@ -97,7 +98,7 @@ function attachments({ referrers, tagged }: CopyPlan, subjects: Iterable<string>
   ]);
 }
 
-/** The SBOM in a manifest, by the media types that it names. */
+/** The SBOM in a manifest, identified by media type. */
 function sbomIn({ descriptor, blobs }: Manifest): { digest: string; type: string } | undefined {
   const blob = blobs.find(({ mediaType }) => isSbomType(mediaType));
   if (blob !== undefined) return { digest: blob.digest, type: blob.mediaType };
@@ -108,12 +109,12 @@ function sbomIn({ descriptor, blobs }: Manifest): { digest: string; type: string
 }
 
 interface Attestation {
-  /** The manifest that it is attached to; undefined where only the statement says that. */
+  /** The manifest that the attestation is attached to; undefined if only its statement says so. */
   subject: string | undefined;
   blob: Descriptor;
 }
 
-/** Those of `cosign attest`, `syft attest` and GitHub's attestations: bundles, and envelopes under a tag. */
+/** Attestations of `cosign attest`, `syft attest` and GitHub: Sigstore bundles, and envelopes under a tag. */
 function attestations(plan: CopyPlan, subjects: Iterable<string>): Attestation[] {
   return attachments(plan, subjects, 'att').flatMap(({ subject, manifest }) =>
     manifest.blobs
@@ -131,7 +132,7 @@ function attestations(plan: CopyPlan, subjects: Iterable<string>): Attestation[]
   );
 }
 
-/** Those that BuildKit lists in the index, beside the images that they are about. */
+/** Attestations that BuildKit lists in the index beside their images. */
 function buildKitAttestations(plan: CopyPlan): Attestation[] {
   const own = ownManifests(plan);
   const images = new Set(imagesOf(plan));
@@ -147,13 +148,13 @@ function buildKitAttestations(plan: CopyPlan): Attestation[] {
   );
 }
 
-/** What is annotated as something else is not read; it would not count by its annotation alone. */
+/** False for an attestation annotated as something else, which is not read. The annotation alone never proves an SBOM. */
 function mayBeSbom(predicateType: string | undefined): boolean {
   return predicateType === undefined || predicateType === cosignPredicate || isSbomPredicate(predicateType);
 }
 
-/** BuildKit names no subject in an image that it has exported without a name; the index says then which one is meant. */
-function describedBy({ subjects }: Statement, subject: string | undefined): readonly string[] {
+/** The subjects of a statement. BuildKit omits them for an image exported without a name; the index then names the image. */
+function subjectsOf({ subjects }: Statement, subject: string | undefined): readonly string[] {
   if (subject === undefined) return subjects;
   return subjects.length === 0 || subjects.includes(subject) ? [subject] : [];
 }

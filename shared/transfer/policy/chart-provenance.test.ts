@@ -40,38 +40,42 @@ const judged = (text: string | undefined, keys = keyring, now = made, of: string
   unsignedChart([keys], { archive: of, provenance: text }, now);
 
 describe('the provenance of a chart', () => {
-  it('counts by a key of the policy, for the archive that it names', () => {
+  it('is valid if signed by a key of the policy, for the recorded archive', () => {
     expect(judged(provenance)).toBe(undefined);
     expect(judged(provenance.replaceAll('\n', '\r\n'))).toBe(undefined);
-    expect(judged(provenance, keyring, made, `sha256:${'ab'.repeat(32)}`)).toMatch(/about another archive/);
+    expect(judged(provenance, keyring, made, `sha256:${'ab'.repeat(32)}`)).toMatch(/for another archive/);
   });
 
-  it('is asked of charts alone, and of all of them', () => {
+  it('is required of every chart, and of nothing else', () => {
     expect(unsignedChart([keyring], undefined, made)).toBe(undefined);
     expect(unsignedChart(undefined, { archive, provenance: undefined }, made)).toBe(undefined);
     expect(judged(undefined)).toMatch(/has no provenance/);
   });
 
   it.each<[string, string, RegExp]>([
-    ['another text', provenance.replace('1.0.0\n', '1.0.1\n'), /by no key/],
-    ['a text before it', `files:\n${provenance}`, /not signed in the clear/],
-    ['a header that hides text', provenance.replace('Hash:', 'files: x\nHash:'), /not signed in the clear/],
-    ['an empty signature', provenance.replace(/\n\niHU.*=321j/s, '\n\n'), /by no key/],
-    ['a signature that is cut', provenance.replace(/\nvwuU.*=321j/s, '\n=321j'), /cut/],
-    ['what is no signature', provenance.replace('iHUE', 'AAAA'), /no OpenPGP message/],
-  ])('does not count with %s', (_, text, why) => {
+    ['another text', provenance.replace('1.0.0\n', '1.0.1\n'), /no key of the keyring/],
+    ['a text before it', `files:\n${provenance}`, /not a cleartext-signed message/],
+    [
+      'a header that hides text',
+      provenance.replace('Hash:', 'files: x\nHash:'),
+      /not a cleartext-signed message/,
+    ],
+    ['an empty signature', provenance.replace(/\n\niHU.*=321j/s, '\n\n'), /no key of the keyring/],
+    ['a signature that is cut', provenance.replace(/\nvwuU.*=321j/s, '\n=321j'), /truncated/],
+    ['what is no signature', provenance.replace('iHUE', 'AAAA'), /not an OpenPGP message/],
+  ])('is not valid with %s', (_, text, why) => {
     expect(text).not.toBe(provenance);
     expect(judged(text)).toMatch(why);
   });
 
-  it('does not count before it was made', () =>
+  it('is not valid before it was made', () =>
     expect(judged(provenance, keyring, made - 48 * 3_600_000)).toMatch(/its time is wrong/));
 
   it.each([
     ['is none', 'nothing'],
     ['is cut', keyring.replace(/\nKLM.*=Oa9m/s, '\n=Oa9m')],
     ['is not signed by its owner', keyring.replace('nAwU', 'nAwV').replace('yVwAEA', 'yVwAEB')],
-  ])('is not judged where the keyring %s', (_, keys) =>
+  ])('is not evaluated if the keyring %s', (_, keys) =>
     expect(() => judged(provenance, keys)).toThrow(TransferError),
   );
 });

@@ -72,13 +72,13 @@ async function sign(where: Where, of = digest, by = mine, subject = of): Promise
 }
 
 describe('a policy before a copy', () => {
-  it.each<[Where]>([['sig'], ['referrer']])('lets a signed image pass: %s', async (where) => {
+  it.each<[Where]>([['sig'], ['referrer']])('allows a signed image: %s', async (where) => {
     await sign(where);
     expect((await copy(bySigner)).digest).toBe(digest);
     expect(destination.contents.get(name)?.tags.get('1.0')).toBe(digest);
   });
 
-  it('lets an image with a bundle pass', async () => {
+  it('allows an image with a bundle', async () => {
     const content = bundleOf(digest, mine.privateKey);
     await attach(source, name, digest, 'referrer', [{ mediaType: bundleType, content }]);
     expect((await copy(bySigner)).digest).toBe(digest);
@@ -93,7 +93,7 @@ describe('a policy before a copy', () => {
     expect((await copy(bySigner)).digest).toBe(digest);
   });
 
-  it('writes nothing of an image that is not signed, and names the rule, the digest and the place', async () => {
+  it('writes nothing of an unsigned image, and names the rule, the digest and the place', async () => {
     const message = await denial(bySigner);
     expect(message).toMatch(
       /^Denied by policy, rule requiredSigners: none of the signers of anyOf has signed/,
@@ -137,28 +137,28 @@ describe('a policy before a copy', () => {
 
   it('denies a comparison too', async () => {
     const comparing = compareArtifact(options(bySigner), async ({ session }) => ({
-      source: registrySource(session.open(at(source), 'pull')),
-      destination: registrySink(session.open(at(destination), 'pull,push')),
+      source: registrySource(session.repository(at(source), 'pull')),
+      destination: registrySink(session.repository(at(destination), 'pull,push')),
     }));
     expect((await transferFailure(comparing)).reason).toBe('denied-by-policy');
   });
 
-  it('denies what is at the destination already', async () => {
+  it('denies an artifact that exists at the destination', async () => {
     await copy({});
     expect((await transferFailure(copy({ maxBytes: 1 }))).reason).toBe('denied-by-policy');
   });
 
-  it('knows a repository by its host, port and path', async () => {
+  it('identifies a repository by host, port and path', async () => {
     expect((await copy({ repositories: { allowed: [`${source.host}/team/*`] } })).digest).toBe(digest);
     const message = await transferFailure(copy({ repositories: { denied: ['*/team/*'] } }));
-    expect(message.message).toContain(`${source.host}/${name} fits "*/team/*"`);
+    expect(message.message).toContain(`${source.host}/${name} matches "*/team/*"`);
   });
 
   it.each([
     ['https://registry-1.docker.io', 'docker.io/library/alpine'],
     ['https://REGISTRY.example.com:443', 'registry.example.com/library/alpine'],
     ['http://registry.example.com.:5000', 'registry.example.com:5000/library/alpine'],
-  ])('writes %s as users do', async (origin, known) => {
+  ])('names %s as users do', async (origin, known) => {
     const registry = { origin, repository: 'library/alpine' };
     const config = { mediaType: 'application/json', digest: digestOf(Buffer.from('{}')), size: 2 };
     const bytes = Buffer.from(
@@ -181,10 +181,10 @@ describe('a policy before a copy', () => {
     };
     await applyPolicy({ repositories: { allowed: [known] } }, candidate);
     const denied = applyPolicy({ repositories: { denied: [known] } }, candidate);
-    expect((await transferFailure(denied)).message).toContain(`${known} fits`);
+    expect((await transferFailure(denied)).message).toContain(`${known} matches`);
   });
 
-  it('takes the media types of the artifact, not of its signatures', async () => {
+  it('uses the media types of the artifact, not of its signatures', async () => {
     const types = ['application/vnd.oci.image.*'];
     expect((await copy({ mediaTypes: types })).referrers).toBe(1);
     const layers = { mediaTypes: ['*.index.v1+json', '*.manifest.v1+json', '*.config.v1+json'] };
@@ -201,7 +201,7 @@ describe('a policy before a copy', () => {
     else expect(await denial({ requiredSbom: true })).toContain('rule requiredSbom: no SBOM refers to it');
   });
 
-  it('takes an SBOM of every platform for one of the whole', async () => {
+  it('accepts an SBOM of every platform for the whole', async () => {
     const sbom = { mediaType: 'application/spdx+json', content: Buffer.from('{}') };
     await attach(source, name, children[0] ?? '', 'referrer', [sbom]);
     expect(await denial({ requiredSbom: true })).toContain(`nor to its image ${children[1]}`);
@@ -233,19 +233,19 @@ describe('a policy before a copy', () => {
     const judged = (policy: Policy, reportsFolder: string) =>
       copyImage({ ...options(policy), reportsFolder, source: at(source), destination: at(destination) });
 
-    it('lets an image pass whose platforms are scanned and good enough', async () => {
+    it('allows an image whose platforms are all scanned and within the limits', async () => {
       const folder = await scanned(...configs().map((config) => trivyReport(config, [clean])));
       expect((await judged(rule, folder)).digest).toBe(digest);
     });
 
-    it('denies what nobody scanned, one platform alone, and a report of something else', async () => {
+    it('denies without a report, with a report of one platform, and with a report of something else', async () => {
       expect(await denial(rule)).toMatch(/rule vulnerabilities\.notScanned: image sha256:\S+ is not scanned/);
       const folder = await scanned(trivyReport(configs()[0] ?? ''), trivyReport(digest));
       const { message } = await transferFailure(judged(rule, folder));
       expect(message).toContain(`image ${children[1]} is not scanned`);
     });
 
-    it('denies what has too much', async () => {
+    it('denies an image with too many findings', async () => {
       const reports = children.map((manifestDigest) => grypeReport({ manifestDigest }, [clean, bad]));
       const { message } = await transferFailure(judged(rule, await scanned(...reports)));
       expect(message).toMatch(/^Denied by policy, rule vulnerabilities\.max: .* CVE-2024-2 \(grype\)/);
@@ -253,7 +253,7 @@ describe('a policy before a copy', () => {
       expect((await judged(ignoring, path.join(workDir, 'reports'))).digest).toBe(digest);
     });
 
-    it('takes an SBOM of each platform that the scanner wrote', async () => {
+    it("accepts the scanner's SBOMs of each platform", async () => {
       const sboms = configs().map((value) => ({
         bomFormat: 'CycloneDX',
         metadata: { component: { properties: [{ name: 'aquasecurity:trivy:ImageID', value }] } },
@@ -264,7 +264,7 @@ describe('a policy before a copy', () => {
       expect((await judged({ requiredSbom: true }, await scanned(...sboms))).digest).toBe(digest);
     });
 
-    it('takes an attached report that the right key has signed, of what the signature names', async () => {
+    it('accepts an attached report signed by an accepted key, for the subjects of its statement', async () => {
       const attachReport = async (subject: string, by: typeof mine, of = subject) => {
         const predicate = { scanner: { uri: 'pkg:trivy', result: trivyReport('', [clean]) } };
         const content = bundleOf(of, by.privateKey, vulnerabilityPredicate, predicate);
@@ -336,22 +336,22 @@ describe('a policy before a copy', () => {
     it('looks at an image that its index calls an attestation', async () => {
       const layer = 'application/vnd.oci.image.layer.v1.tar+gzip';
       await push('hidden', [{ created: ago(1) }, { created: ago(4), attests: true, layer }]);
-      expect(await denial({ maxAgeMs: 3 * day }, 'hidden')).toMatch(/was made at .* 72h ago/);
+      expect(await denial({ maxAgeMs: 3 * day }, 'hidden')).toMatch(/was created at .* 72h ago/);
       const twice = { created: ago(5), layer: 'application/vnd.in-toto+json' };
       await push('twice', [{ created: ago(1) }, { ...twice, attests: true }, { ...twice }]);
-      expect(await denial({ maxAgeMs: 3 * day }, 'twice')).toMatch(/was made at .* 72h ago/);
+      expect(await denial({ maxAgeMs: 3 * day }, 'twice')).toMatch(/was created at .* 72h ago/);
     });
 
-    it('denies where one image is too old', async () => {
+    it('denies if one image is too old', async () => {
       await push('old', [{ created: ago(1) }, { created: ago(4) }]);
       expect(await denial({ maxAgeMs: 3 * day }, 'old')).toMatch(
-        /rule maxAge: image \S+ was made at .* 72h ago/,
+        /rule maxAge: image \S+ was created at .* 72h ago/,
       );
     });
 
-    it('denies where an image does not say when it was made, and takes its annotation for that', async () => {
+    it('denies an image without a creation time, which its annotation may supply', async () => {
       await push('silent', [{ created: ago(1) }, {}]);
-      expect(await denial({ maxAgeMs: 3 * day }, 'silent')).toContain('does not say when it was made');
+      expect(await denial({ maxAgeMs: 3 * day }, 'silent')).toContain('has no creation time');
       await push('noted', [{ noted: ago(1) }]);
       expect((await copy({ maxAgeMs: 3 * day }, 'noted')).warnings).toEqual([]);
     });

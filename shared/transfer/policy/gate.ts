@@ -11,20 +11,20 @@ import type { RetryPolicy } from '../http/retry.ts';
 import { digestTag } from '../reference/digest.ts';
 import { type FoundSbom, findSboms } from './attached-sboms.ts';
 import { chartFacts } from './chart-provenance.ts';
-import { type Facts, judge, type Policies, type Policy, policiesIn } from './policy.ts';
+import { evaluatePolicy, type Facts, type Policies, type Policy, policiesIn } from './policy.ts';
 import { noReports, type Reports } from './reports.ts';
 import { parseReport, type ScanReport, vulnerabilityPredicate } from './scan-report.ts';
-import { bundleTypes, keyOf, type Signature, statementBy } from './signature.ts';
-import { asksForIdentity, type RequiredSigners, type SignedBy } from './signers.ts';
+import { bundleTypes, keyOf, type Signature, verifiedStatement } from './signature.ts';
+import { type RequiredSigners, requiresIdentity, type SignedBy } from './signers.ts';
 import { readTrustedRoot } from './trusted-root.ts';
 
-/** What a policy is applied to: an artifact as its source has it. */
+/** An artifact to check against a policy, as its source serves it. */
 export interface Candidate {
   plan: CopyPlan;
   source: ContentSource;
-  /** What the operator's scanner has written. */
+  /** Reports of the operator's scanner. */
   reports?: Reports;
-  /** The file by which certificates are judged. */
+  /** The file with the trust root for certificates. */
   trustedRoot?: string;
   retry: RetryPolicy;
   signal: AbortSignal;
@@ -32,30 +32,30 @@ export interface Candidate {
 
 const parallel = 4;
 const maxConfigBytes = 4 * 1024 * 1024;
-/** cosign's payloads and bundles have a few KiB. Others than these are not looked at, so they sign nothing. */
+/** cosign's payloads and bundles have a few KiB. Larger ones are ignored, so they sign nothing. */
 const maxSignatureBytes = 256 * 1024;
 const maxSignatures = 100;
-/** A report of a large image has some MiB, and is held in memory. */
+/** A report of a large image has a few MiB, and is held in memory. */
 const maxAttestationBytes = 32 * 1024 * 1024;
 const maxAttestations = 20;
 
 const payloadType = 'application/vnd.dev.cosign.simplesigning.v1+json';
 const signatureAnnotation = 'dev.cosignproject.cosign/signature';
-/** Beside it, of signatures without a key. */
+/** Additional annotations of keyless signatures. */
 const certificateAnnotation = 'dev.sigstore.cosign/certificate';
 const entryAnnotation = 'dev.sigstore.cosign/bundle';
 
 /**
- * Reads what each policy asks for and decides. Resolves with the SBOMs by which the artifact passed, if a policy requires some. Rejects with a TransferError
- * `denied-by-policy` that names the first one that denies, and the rule.
+ * Reads the facts that each policy needs and decides. Resolves with the SBOMs that satisfied `requiredSbom`, if a policy sets it. Rejects
+ * with a `denied-by-policy` TransferError that names the first policy and rule that deny the artifact.
  */
 export async function applyPolicy(policies: Policies, candidate: Candidate): Promise<FoundSbom[]> {
   const { source, plan, reports = noReports } = candidate;
   const needsSboms = policiesIn(policies).some(({ policy }) => policy.requiredSbom === true);
   const sboms = needsSboms ? await findSboms({ ...candidate, reported: reports.described }) : [];
-  // One after the other: each holds reports in memory.
+  // Sequentially, because each policy holds reports in memory.
   for (const { from, policy } of policiesIn(policies)) {
-    const decision = judge(policy, await factsFor(policy, candidate, sboms));
+    const decision = evaluatePolicy(policy, await factsFor(policy, candidate, sboms));
     if (decision.allowed) continue;
     const by = from === undefined ? 'policy' : `the policy of ${from}`;
     throw new TransferError(
@@ -106,24 +106,24 @@ function datedImages(images: readonly Manifest[], { source, retry, signal }: Can
     const [config] = blobs;
     const isSmall = config !== undefined && config.size <= maxConfigBytes;
     const inConfig = isSmall ? createdIn(await readBlob({ source, blob: config, retry }, sub)) : undefined;
-    // A chart has the time here: its config is Chart.yaml.
+    // A chart has its time here: its config is Chart.yaml.
     const noted = Date.parse(descriptor.annotations?.['org.opencontainers.image.created'] ?? '');
     return { ...undated(image), createdMs: inConfig ?? (Number.isNaN(noted) ? undefined : noted) };
   });
 }
 
-/** The signatures of the root, with what their certificates say if the rule asks for identities. */
+/** The signatures of the root; if the rule names identities, with the verified certificates. */
 async function signedBy(wanted: RequiredSigners | undefined, candidate: Candidate): Promise<SignedBy[]> {
   if (wanted === undefined) return [];
-  if (!asksForIdentity(wanted)) return signaturesOf(candidate);
-  // Before the signatures: an operator should hear of it whatever the artifact has.
+  if (!requiresIdentity(wanted)) return signaturesOf(candidate);
+  // Read first: an operator should learn of a bad trust root whatever the artifact holds.
   const root = await readTrustedRoot(candidate.trustedRoot, wanted.trustedRoot);
-  const { keylessJudge } = await import('./keyless.ts');
+  const { keylessVerifier: keylessJudge } = await import('./keyless.ts');
   const judge = keylessJudge(root);
   return (await signaturesOf(candidate)).map((signature) => ({ ...signature, keyless: judge(signature) }));
 }
 
-/** The signatures of the root: under cosign's tag and among its referrers. */
+/** Signatures of the root, under cosign's tag and among its referrers. */
 async function signaturesOf({ plan, source, retry, signal }: Candidate): Promise<Signature[]> {
   const { root, referrers, tagged } = plan;
   const attached = [
@@ -151,8 +151,8 @@ async function signaturesOf({ plan, source, retry, signal }: Candidate): Promise
 }
 
 /**
- * The reports that refer to an image and that one of the keys has signed: bundles of `cosign attest --type vuln`. What such a statement has as its
- * subjects is what it is about, whatever the report in it names.
+ * The scan reports attached to an image and signed by one of the keys: bundles of `cosign attest --type vuln`. The statement's subjects
+ * count, whatever image the report itself names.
  */
 async function attachedReports(
   images: readonly Manifest[],
@@ -166,10 +166,10 @@ async function attachedReports(
     .flatMap(({ manifest }) => manifest.blobs)
     .filter(({ mediaType, size }) => bundleTypes.test(mediaType) && size <= maxAttestationBytes);
   const found: ScanReport[] = [];
-  // One after the other: each is held in memory.
+  // Sequentially, because each report is held in memory.
   for (const blob of bundles.slice(0, maxAttestations)) {
     const bundle = await readBlob({ source, blob, retry }, signal);
-    const statement = keys.map((key) => statementBy(bundle, key)).find((each) => each !== undefined);
+    const statement = keys.map((key) => verifiedStatement(bundle, key)).find((each) => each !== undefined);
     if (statement?.predicateType !== vulnerabilityPredicate || !isRecord(statement.predicate)) continue;
     const { scanner } = statement.predicate;
     const report = parseReport(isRecord(scanner) ? scanner.result : undefined);

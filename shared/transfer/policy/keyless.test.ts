@@ -9,7 +9,7 @@ import { copyImage } from '../testing/copy-image.ts';
 import { type Attachment, attach, bundleType, type Where } from '../testing/signing.ts';
 import { type Made, Sigstore } from '../testing/sigstore.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
-import { keylessJudge } from './keyless.ts';
+import { keylessVerifier } from './keyless.ts';
 import type { Policy } from './policy.ts';
 import type { Identity } from './signers.ts';
 
@@ -79,17 +79,17 @@ async function denial(by = policy()): Promise<string> {
 
 const signWith = (where: Where, layer: Attachment) => attach(source, name, digest, where, [layer]);
 
-describe('signatures without a key', () => {
+describe('keyless signatures', () => {
   it.each<[string, () => Promise<void>]>([
     ['a bundle of cosign 3', () => signWith('referrer', trusted.bundleLayer(digest))],
     ['a bundle under the tag', () => signWith('sig', trusted.bundleLayer(digest))],
     ['the annotations of cosign 2', () => signWith('sig', trusted.payloadLayer(digest))],
-  ])('let an image pass, long after the certificate has ended: %s', async (_, prepare) => {
+  ])('allow an image long after the certificate has expired: %s', async (_, prepare) => {
     await prepare();
     expect((await copy(policy())).digest).toBe(digest);
   });
 
-  it('are for an exact identity, or for each of several', async () => {
+  it('match an exact identity, or each of several', async () => {
     const mine = { identity: 'builder@example.com', issuer: 'https://accounts.example.com' };
     await signWith('referrer', trusted.bundleLayer(digest, mine));
     expect(await denial(policy({ ...mine, identity: 'uilder@example.com' }))).toContain(
@@ -102,7 +102,7 @@ describe('signatures without a key', () => {
     expect((await copy(both)).digest).toBe(digest);
   });
 
-  it('count beside keys', async () => {
+  it('count in addition to keys', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const key = publicKey.export({ type: 'spki', format: 'pem' }).toString();
     await signWith('referrer', trusted.bundleLayer(digest));
@@ -127,7 +127,7 @@ describe('signatures without a key', () => {
     ['another issuer', { issuer: 'https://accounts.example.com' }, /of "https:\/\/accounts\.example\.com"/],
     ['a certificate that had ended', { lateMs: minute }, /Failed to verify certificate chain/],
     ['a certificate that had not begun', { lateMs: -30 * minute }, /Failed to verify certificate chain/],
-    ['no entry of a log', { isRecorded: false }, /expected 1 timestamps|no entry of a transparency log/],
+    ['no entry of a log', { isRecorded: false }, /expected 1 timestamps|no transparency log entry/],
     ['an entry of another log', { log: other }, /inclusion promise could not be verified/],
     ['a certificate that another log has recorded', { recordedBy: other }, /SCT verification failed/],
     ['a certificate for servers', { usage: '1.3.6.1.5.5.7.3.1' }, /not for signing code/],
@@ -140,7 +140,7 @@ describe('signatures without a key', () => {
     expect(await denial()).toMatch(found);
   });
 
-  it('deny what another authority has certified', async () => {
+  it('deny a certificate of another CA', async () => {
     await signWith('referrer', other.bundleLayer(digest, { recordedBy: trusted, log: trusted }));
     expect(await denial()).toContain('Failed to verify certificate chain');
   });
@@ -152,9 +152,9 @@ describe('signatures without a key', () => {
       'an attestation',
       () => trusted.bundleLayer(digest, { predicateType: 'https://slsa.dev/provenance/v1' }),
     ],
-  ])('deny what says something else: %s', async (_, layer) => {
+  ])('deny a signature with another claim: %s', async (_, layer) => {
     await signWith('sig', layer());
-    expect(await denial()).toContain('1 by a right signer, of something else');
+    expect(await denial()).toContain('1 by an accepted signer, but for something else');
   });
 
   it.each<[string, (bundle: string) => string]>([
@@ -205,29 +205,29 @@ describe('signatures without a key', () => {
     ['nothing', () => ''],
     ['a list', () => '[null]'],
   ])('are refused after a change: %s', (_, change) => {
-    const judge = keylessJudge(root);
+    const judge = keylessVerifier(root);
     const bundle = trusted.bundle(digest).toString();
-    expect(judge({ form: 'bundle', bundle: Buffer.from(bundle) })).toMatchObject({ says: [digest] });
+    expect(judge({ form: 'bundle', bundle: Buffer.from(bundle) })).toMatchObject({ signedDigests: [digest] });
     const verdict = judge({ form: 'bundle', bundle: Buffer.from(change(bundle)) });
     expect(verdict).toEqual({ refused: expect.any(String) });
   });
 
-  it('are refused with more proofs than are looked at', () => {
+  it('are refused with too many proofs', () => {
     const bundle = changed(trusted.bundle(digest).toString(), ({ verificationMaterial: { tlogEntries } }) =>
       tlogEntries.push(...Array(10).fill(tlogEntries[0])),
     );
-    const verdict = keylessJudge(root)({ form: 'bundle', bundle: Buffer.from(bundle) });
-    expect(verdict).toEqual({ refused: 'it has more than 10 entries of logs and timestamps' });
+    const verdict = keylessVerifier(root)({ form: 'bundle', bundle: Buffer.from(bundle) });
+    expect(verdict).toEqual({ refused: 'it has more than 10 log entries and timestamps' });
   });
 
   it.each(['{}', '', '[]', '{"Payload":{"body":"e30="}}'])('are refused with the annotation %s', (entry) => {
     const { content, annotations = {} } = trusted.payloadLayer(digest);
     const signature = Buffer.from(annotations['dev.cosignproject.cosign/signature'] ?? '', 'base64');
     const certificate = annotations['dev.sigstore.cosign/certificate'] ?? '';
-    const judge = keylessJudge(root);
+    const judge = keylessVerifier(root);
     const given = { form: 'payload' as const, payload: content, signature };
     const good = { certificate, entry: annotations['dev.sigstore.cosign/bundle'] ?? '' };
-    expect(judge({ ...given, certified: good })).toMatchObject({ says: [digest] });
+    expect(judge({ ...given, certified: good })).toMatchObject({ signedDigests: [digest] });
     for (const certified of [
       { certificate, entry },
       { ...good, certificate: entry },
@@ -236,7 +236,7 @@ describe('signatures without a key', () => {
     expect(judge(given)).toEqual({ refused: expect.any(String) });
   });
 
-  it('are not looked at in a bundle that is too large', async () => {
+  it('are ignored in a bundle that is too large', async () => {
     const content = Buffer.concat([trusted.bundle(digest), Buffer.alloc(256 * 1024, ' ')]);
     await signWith('referrer', { mediaType: bundleType, content });
     expect(await denial()).toContain('by another signer');
@@ -245,7 +245,11 @@ describe('signatures without a key', () => {
   it.each<[string, () => Promise<string | undefined>, string]>([
     ['that is not given', async () => '', 'no file is given'],
     ['that is not there', async () => path.join(workDir, 'none.json'), 'ENOENT'],
-    ['of another digest', async () => other.trustedRoot(), 'and the policy names'],
+    [
+      'of another digest',
+      async () => other.trustedRoot(),
+      'but requiredSigners.trustedRoot of the policy is',
+    ],
     ['that is too large', async () => ' '.repeat(1024 * 1024 + 1), 'it has more than 1 MiB'],
   ])('need a trust root, not one %s', async (_, prepare, why) => {
     await signWith('referrer', trusted.bundleLayer(digest));
@@ -264,7 +268,7 @@ describe('signatures without a key', () => {
     '{"tlogs":7}',
     '{"certificateAuthorities":[{"certChain":{"certificates":[{"rawBytes":"MIIB"}]}}]}',
   ])('need a trust root, not %s', (text) => {
-    expect(() => keylessJudge(text)).toThrow('it is no trusted_root.json of Sigstore');
+    expect(() => keylessVerifier(text)).toThrow('it is not a trusted_root.json of Sigstore');
   });
 });
 

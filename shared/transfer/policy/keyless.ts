@@ -14,57 +14,57 @@ import {
 } from './signature.ts';
 import { unusable } from './trusted-root.ts';
 
-// Loaded for policies that name an identity alone: see gate.ts.
+// Loaded only for policies that name an identity: see gate.ts.
 
-/** A bundle has one or two of each; every one of them costs a verification. */
-const mostProofs = 10;
+/** A bundle has one or two of each; each costs a verification. */
+const maxProofs = 10;
 const codeSigning = '1.3.6.1.5.5.7.3.3';
 
 /**
- * Judges signatures without a key by a trust root (JSON of Sigstore): the certificate is by one of its authorities, was recorded by one of its
- * certificate logs, and was valid when the signature was recorded by one of its transparency logs. No network is used. Throws a config TransferError for a
- * trust root that cannot be read.
+ * Creates a verifier of keyless signatures against a trust root (Sigstore's JSON): the certificate chains to one of its CAs, is recorded in
+ * one of its certificate transparency logs, and was valid when one of its transparency logs recorded the signature. Works offline. Throws a
+ * config TransferError for an unreadable trust root.
  */
-export function keylessJudge(trustedRoot: string): (signature: Signature) => Keyless {
-  const verifier = new Verifier(materialOf(trustedRoot));
+export function keylessVerifier(trustedRoot: string): (signature: Signature) => Keyless {
+  const verifier = new Verifier(trustMaterialOf(trustedRoot));
   return (signature) => {
     try {
-      return judged(signature, verifier);
+      return verifyKeyless(signature, verifier);
     } catch (caught) {
-      // What is in a signature is anybody's: whatever fails on it, it does not count.
+      // Signatures are untrusted input: one that fails to parse is refused.
       const why = caught instanceof Error ? caught.message : String(caught);
       return { refused: why };
     }
   };
 }
 
-function materialOf(trustedRoot: string) {
+function trustMaterialOf(trustedRoot: string) {
   const material = parsed(trustedRoot);
   const { certificateAuthorities = [], ctlogs = [], tlogs = [] } = material ?? {};
-  // One without them would deny everything, and nobody would know why.
+  // Without them the trust root would deny everything for no visible reason.
   if (material !== undefined && [certificateAuthorities, ctlogs, tlogs].every(({ length }) => length > 0))
     return material;
-  throw unusable('it is no trusted_root.json of Sigstore with authorities and logs');
+  throw unusable('it is not a trusted_root.json of Sigstore with certificate authorities and logs');
 }
 
 function parsed(trustedRoot: string) {
   try {
     return toTrustMaterial(TrustedRoot.fromJSON(JSON.parse(trustedRoot)));
   } catch {
-    // What it says would quote the file.
+    // The parser's message quotes the file.
     return undefined;
   }
 }
 
-function judged(signature: Signature, verifier: Verifier): Keyless {
+function verifyKeyless(signature: Signature, verifier: Verifier): Keyless {
   const bundle =
     signature.form === 'bundle'
       ? bundleFromJSON(JSON.parse(signature.bundle.toString('utf8')))
       : bundleOfAnnotations(signature);
-  if (bundle === undefined) return { refused: 'it has no certificate, or no entry of a transparency log' };
+  if (bundle === undefined) return { refused: 'it has no certificate, or no transparency log entry' };
   const { tlogEntries, timestampVerificationData } = bundle.verificationMaterial;
-  if (tlogEntries.length + (timestampVerificationData?.rfc3161Timestamps.length ?? 0) > mostProofs)
-    return { refused: `it has more than ${mostProofs} entries of logs and timestamps` };
+  if (tlogEntries.length + (timestampVerificationData?.rfc3161Timestamps.length ?? 0) > maxProofs)
+    return { refused: `it has more than ${maxProofs} log entries and timestamps` };
   const certificate = certificateOf(bundle);
   if (certificate === undefined) return { refused: 'it has no certificate' };
   const artifact = signature.form === 'payload' ? signature.payload : undefined;
@@ -73,12 +73,12 @@ function judged(signature: Signature, verifier: Verifier): Keyless {
     return { refused: 'its certificate is not for signing code' };
   const name = identity?.subjectAlternativeName;
   const issuer = identity?.extensions?.issuer;
-  if (!name || !issuer) return { refused: 'its certificate names nobody, or no issuer' };
-  return { identity: name, issuer, says: saidBy(bundle, artifact) };
+  if (!name || !issuer) return { refused: 'its certificate has no subject, or no issuer' };
+  return { identity: name, issuer, signedDigests: signedDigestsOf(bundle, artifact) };
 }
 
-/** The digests that a verified bundle is for. */
-function saidBy({ content }: Bundle, artifact: Buffer | undefined): readonly unknown[] {
+/** The digests that a verified bundle signs. */
+function signedDigestsOf({ content }: Bundle, artifact: Buffer | undefined): readonly unknown[] {
   if (content.$case === 'messageSignature') return artifact === undefined ? [] : imageOfPayload(artifact);
   const { payloadType, payload } = content.dsseEnvelope;
   return payloadType === inTotoType ? imagesOfStatement(statementIn(payload)) : [];
@@ -90,7 +90,7 @@ function certificateOf({ verificationMaterial: { content } }: Bundle): Uint8Arra
   return undefined;
 }
 
-/** What cosign 2 writes as annotations, in the form of the first version of bundles. */
+/** Converts the annotations of cosign 2 into the first version of Sigstore's bundles. */
 function bundleOfAnnotations({
   payload,
   signature,

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 
-// What of OpenPGP (RFC 4880, RFC 9580) verifies a signature of version 4; anything else is not read.
+// The subset of OpenPGP (RFC 4880, RFC 9580) that verifies version 4 signatures; everything else is ignored.
 
 export interface Packet {
   tag: number;
@@ -20,22 +20,22 @@ export interface PgpSignature {
   createdMs: number;
   /** Undefined: never. */
   expiresMs: number | undefined;
-  /** Of the key that it is about, in milliseconds after its creation. */
+  /** Lifetime of the key that the signature is about, in milliseconds from its creation. */
   keyLifetimeMs: number | undefined;
-  /** What the key may be used for; undefined where it does not say that. */
+  /** Usage flags of the key; undefined if absent. */
   keyFlags: number | undefined;
-  /** By which a subkey claims its primary key. */
+  /** The embedded signature with which a subkey claims its primary key. */
   embedded: Buffer | undefined;
   algorithm: number;
   hash: string;
-  /** What is hashed of it. */
+  /** The hashed part of the signature. */
   hashed: Buffer;
   values: readonly Buffer[];
 }
 
-const mostPackets = 1000;
+const maxPackets = 1000;
 
-/** The bytes in an armored block; undefined where there is none. */
+/** Decodes an armored block; undefined if there is none. */
 export function unarmored(text: string, kind: string): Buffer | undefined {
   const block = new RegExp(`-----BEGIN ${kind}-----\\r?\\n(.*?)-----END ${kind}-----`, 's').exec(text)?.[1];
   if (block === undefined) return undefined;
@@ -50,17 +50,17 @@ export function unarmored(text: string, kind: string): Buffer | undefined {
   );
 }
 
-/** Throws for lengths that are not definite, and for packets that are cut. */
+/** Splits bytes into packets. Throws for indefinite lengths and truncated packets. */
 export function packetsIn(bytes: Buffer): Packet[] {
   const packets: Packet[] = [];
   let at = 0;
   while (at < bytes.length) {
-    if (packets.length === mostPackets) throw new Error('it has too many packets');
+    if (packets.length === maxPackets) throw new Error('it has too many packets');
     const head = bytes.readUInt8(at);
-    if (head < 0x80) throw new Error('it is no OpenPGP message');
+    if (head < 0x80) throw new Error('it is not an OpenPGP message');
     const isNew = head >= 0xc0;
     const [length, start] = isNew ? newLength(bytes, at + 1) : oldLength(bytes, at + 1, head & 3);
-    if (start + length > bytes.length) throw new Error('a packet is cut');
+    if (start + length > bytes.length) throw new Error('a packet is truncated');
     packets.push({ tag: isNew ? head & 63 : (head >> 2) & 15, body: bytes.subarray(start, start + length) });
     at = start + length;
   }
@@ -81,10 +81,10 @@ function newLength(bytes: Buffer, at: number): [length: number, start: number] {
   return [bytes.readUInt32BE(at + 1), at + 5];
 }
 
-/** An integer of many bits, without leading zeros, and where it ends. */
+/** A multiprecision integer without leading zeros, and its end offset. */
 function integer(bytes: Buffer, at: number): [value: Buffer, end: number] {
   const end = at + 2 + Math.ceil(bytes.readUInt16BE(at) / 8);
-  if (end > bytes.length) throw new Error('a number is cut');
+  if (end > bytes.length) throw new Error('a number is truncated');
   return [bytes.subarray(at + 2, end), end];
 }
 
@@ -96,9 +96,9 @@ const curves: Record<string, { crv: string; size: number }> = {
   '2b81040023': { crv: 'P-521', size: 66 },
 };
 const oldEd25519 = '2b06010401da470f01';
-const smallestModulus = 256;
+const minModulusBytes = 256;
 
-/** Undefined for keys that are not of version 4, and for algorithms that sign nothing or are no longer safe. */
+/** Parses a version 4 public key; undefined for other versions, for algorithms that cannot sign, and for weak ones. */
 export function publicKeyIn(body: Buffer): PublicKey | undefined {
   if (body.readUInt8(0) !== 4) return undefined;
   const algorithm = body.readUInt8(5);
@@ -113,7 +113,7 @@ function jwkOf(algorithm: number, body: Buffer): Record<string, string> | undefi
   const start = 6;
   if (rsa.includes(algorithm)) {
     const [n, next] = integer(body, start);
-    return n.length < smallestModulus
+    return n.length < minModulusBytes
       ? undefined
       : { kty: 'RSA', n: text(n), e: text(integer(body, next)[0]) };
   }
@@ -132,20 +132,25 @@ function jwkOf(algorithm: number, body: Buffer): Record<string, string> | undefi
   return { kty: 'EC', crv, x: text(point.subarray(1, 1 + size)), y: text(point.subarray(1 + size)) };
 }
 
-/** Without SHA-1 and MD5, with which others can make another text of the same hash. */
+/** Without SHA-1 and MD5, which are not collision resistant. */
 const hashes: Record<number, string> = { 8: 'sha256', 9: 'sha384', 10: 'sha512' };
 
-/** Undefined for signatures that are not of version 4, that are by unsafe hashes, or that demand what is not known here. */
+/** Parses a version 4 signature; undefined for other versions, for weak hashes, and for unknown critical subpackets. */
 export function signatureIn(body: Buffer): PgpSignature | undefined {
   if (body.readUInt8(0) !== 4) return undefined;
   const hash = hashes[body.readUInt8(3)];
   const hashedEnd = 6 + body.readUInt16BE(4);
-  const openEnd = hashedEnd + 2 + body.readUInt16BE(hashedEnd);
-  if (hash === undefined || openEnd > body.length) return undefined;
-  const said = subpackets(body.subarray(6, hashedEnd));
-  const open = subpackets(body.subarray(hashedEnd + 2, openEnd));
-  if ([...said, ...open].some(({ type, critical }) => critical && !known.has(type))) return undefined;
-  const find = (type: number) => said.find((each) => each.type === type)?.value;
+  const unhashedEnd = hashedEnd + 2 + body.readUInt16BE(hashedEnd);
+  if (hash === undefined || unhashedEnd > body.length) return undefined;
+  const hashedSubpackets = subpackets(body.subarray(6, hashedEnd));
+  const unhashedSubpackets = subpackets(body.subarray(hashedEnd + 2, unhashedEnd));
+  if (
+    [...hashedSubpackets, ...unhashedSubpackets].some(
+      ({ type, critical }) => critical && !knownSubpackets.has(type),
+    )
+  )
+    return undefined;
+  const find = (type: number) => hashedSubpackets.find((each) => each.type === type)?.value;
   const seconds = (type: number) => find(type)?.readUInt32BE(0);
   const created = seconds(2);
   if (created === undefined) return undefined;
@@ -157,17 +162,17 @@ export function signatureIn(body: Buffer): PgpSignature | undefined {
     expiresMs: expires ? (created + expires) * 1000 : undefined,
     keyLifetimeMs: lifetime ? lifetime * 1000 : undefined,
     keyFlags: find(27)?.at(0),
-    // It proves itself, so it may stand in the part that is not signed.
-    embedded: find(32) ?? open.find(({ type }) => type === 32)?.value,
+    // It proves itself, so the unhashed area may hold it.
+    embedded: find(32) ?? unhashedSubpackets.find(({ type }) => type === 32)?.value,
     algorithm: body.readUInt8(2),
     hash,
     hashed: body.subarray(0, hashedEnd),
-    values: valuesOf(body.readUInt8(2), body.subarray(openEnd + 2)),
+    values: valuesOf(body.readUInt8(2), body.subarray(unhashedEnd + 2)),
   };
 }
 
-/** Times, revocability, preferences, issuers, key flags, reasons, features, embedded signatures; not notations. */
-const known = new Set([2, 3, 7, 9, 11, 16, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 32, 33, 34]);
+/** Times, revocability, preferences, issuers, key flags, reasons, features, embedded signatures; no notations. */
+const knownSubpackets = new Set([2, 3, 7, 9, 11, 16, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 32, 33, 34]);
 
 function subpackets(bytes: Buffer): { type: number; critical: boolean; value: Buffer }[] {
   const found = [];
@@ -175,7 +180,7 @@ function subpackets(bytes: Buffer): { type: number; critical: boolean; value: Bu
   while (at < bytes.length) {
     const first = bytes.readUInt8(at);
     const isLong = first >= 192 && first < 255;
-    // Lengths of two bytes reach higher here than in packets.
+    // Two-byte lengths reach higher here than in packets.
     const length =
       first === 255
         ? bytes.readUInt32BE(at + 1)
@@ -184,7 +189,7 @@ function subpackets(bytes: Buffer): { type: number; critical: boolean; value: Bu
           : first;
     const start = at + (first === 255 ? 5 : isLong ? 2 : 1);
     at = start + length;
-    if (length === 0 || at > bytes.length) throw new Error('a part of a signature is cut');
+    if (length === 0 || at > bytes.length) throw new Error('a subpacket is truncated');
     const head = bytes.readUInt8(start);
     found.push({ type: head & 127, critical: head >= 128, value: bytes.subarray(start + 1, at) });
   }
@@ -197,8 +202,8 @@ function valuesOf(algorithm: number, bytes: Buffer): Buffer[] {
   return rsa.includes(algorithm) ? [first] : [first, integer(bytes, next)[0]];
 }
 
-/** Whether `by` has made the signature over `content`. */
-export function isMadeBy(
+/** Verifies that the key `by` made the signature over `content`. */
+export function isSignedByKey(
   { algorithm, hash, hashed, values }: PgpSignature,
   by: PublicKey,
   content: Buffer,
@@ -219,6 +224,6 @@ export function isMadeBy(
       { prime256v1: 32, secp384r1: 48, secp521r1: 66 }[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? 0;
     return verify(hash, message, { key, dsaEncoding: 'ieee-p1363' }, sized(size));
   }
-  // What Ed25519 signs is the hash itself.
+  // Ed25519 signs the hash itself.
   return verify(null, createHash(hash).update(message).digest(), key, sized(algorithm === ed25519 ? 64 : 32));
 }

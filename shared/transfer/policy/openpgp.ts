@@ -1,5 +1,5 @@
 import {
-  isMadeBy,
+  isSignedByKey,
   type Packet,
   type PgpSignature,
   type PublicKey,
@@ -21,22 +21,22 @@ const types = {
 };
 const certifications = [0x10, 0x11, 0x12, 0x13];
 const signs = 0x02;
-/** Times of signatures come from other machines. */
+/** Tolerance for the clocks of signers. */
 const skewMs = 24 * 3_600_000;
 
-/** A key of a keyring that may sign, with when it ends to do so. */
+/** A key of a keyring that may sign, and its expiry. */
 export interface SigningKey {
   key: PublicKey;
   untilMs: number;
 }
 
 /**
- * The keys of an armored keyring that may sign: primary keys, and subkeys that they have bound and that claim them. Revoked keys, and keys whose owner has not
- * signed them, do not count. Throws an Error where it is no keyring.
+ * Returns the signing keys of an armored keyring: primary keys, and subkeys that their primary key binds and that claim it. Revoked keys and
+ * keys without a self-signature are skipped. Throws an Error if it is not a keyring.
  */
 export function signingKeys(armored: string): SigningKey[] {
   const bytes = unarmored(armored, 'PGP PUBLIC KEY BLOCK');
-  if (bytes === undefined) throw new Error('it is no armored public key');
+  if (bytes === undefined) throw new Error('it is not an armored public key');
   const keys: Packet[][] = [];
   for (const packet of packetsIn(bytes)) {
     if (packet.tag === tags.publicKey) keys.push([packet]);
@@ -45,16 +45,16 @@ export function signingKeys(armored: string): SigningKey[] {
   return keys.flatMap(keysOf);
 }
 
-/** One primary key, and what follows it. */
+/** The signing keys of one primary key and the packets that follow it. */
 function keysOf([first, ...others]: Packet[]): SigningKey[] {
   const primary = first && publicKeyIn(first.body);
   if (primary === undefined) return [];
   const { own, subkeys } = signedBy(primary, others);
-  const said = latest(own, [types.direct, ...certifications]);
-  if (said === undefined || own.some(({ type }) => type === types.revoked)) return [];
-  const untilMs = ending(primary, said);
+  const selfSignature = latest(own, [types.direct, ...certifications]);
+  if (selfSignature === undefined || own.some(({ type }) => type === types.revoked)) return [];
+  const untilMs = expiryOf(primary, selfSignature);
   const bound = subkeys.flatMap((subkey) => boundKey(primary, subkey, untilMs) ?? []);
-  return (said.keyFlags ?? signs) & signs ? [{ key: primary, untilMs }, ...bound] : bound;
+  return (selfSignature.keyFlags ?? signs) & signs ? [{ key: primary, untilMs }, ...bound] : bound;
 }
 
 interface Subkey {
@@ -62,7 +62,7 @@ interface Subkey {
   signatures: PgpSignature[];
 }
 
-/** The signatures by a primary key itself: about itself, and about each of its subkeys. */
+/** The signatures made by a primary key: self-signatures, and those of its subkeys. */
 function signedBy(
   primary: PublicKey,
   packets: readonly Packet[],
@@ -78,13 +78,14 @@ function signedBy(
     }
     const signature = signatureIn(packet.body);
     const content = signature && signedContent(primary, about, signature.type);
-    if (signature === undefined || content === undefined || !isMadeBy(signature, primary, content)) continue;
+    if (signature === undefined || content === undefined || !isSignedByKey(signature, primary, content))
+      continue;
     (about?.tag === tags.subkey ? subkeys.at(-1)?.signatures : own)?.push(signature);
   }
   return { own, subkeys };
 }
 
-/** A subkey that may sign: the primary key has bound it for that, and it claims the primary key. */
+/** A signing subkey with a binding signature of the primary key and a back signature of its own. */
 function boundKey(primary: PublicKey, { body, signatures }: Subkey, untilMs: number): SigningKey | undefined {
   const key = publicKeyIn(body);
   const binding = latest(signatures, [types.binding]);
@@ -92,12 +93,13 @@ function boundKey(primary: PublicKey, { body, signatures }: Subkey, untilMs: num
   if (key === undefined || binding?.embedded === undefined || isRevoked) return undefined;
   const back = signatureIn(binding.embedded);
   const isClaimed =
-    back?.type === types.back && isMadeBy(back, key, Buffer.concat([framed(primary.body), framed(body)]));
+    back?.type === types.back &&
+    isSignedByKey(back, key, Buffer.concat([framed(primary.body), framed(body)]));
   const maySign = ((binding.keyFlags ?? 0) & signs) !== 0;
-  return isClaimed && maySign ? { key, untilMs: Math.min(untilMs, ending(key, binding)) } : undefined;
+  return isClaimed && maySign ? { key, untilMs: Math.min(untilMs, expiryOf(key, binding)) } : undefined;
 }
 
-/** What a signature in a keyring is made over; undefined where it is about something else. */
+/** The content that a signature in a keyring covers; undefined for signatures about something else. */
 function signedContent(primary: PublicKey, about: Packet | undefined, type: number): Buffer | undefined {
   const key = framed(primary.body);
   if (type === types.direct || type === types.revoked) return about === undefined ? key : undefined;
@@ -122,7 +124,7 @@ function latest(signatures: readonly PgpSignature[], wanted: readonly number[]):
     .at(0);
 }
 
-function ending(
+function expiryOf(
   { createdMs }: PublicKey,
   { keyLifetimeMs, expiresMs = Number.POSITIVE_INFINITY }: PgpSignature,
 ): number {
@@ -133,10 +135,10 @@ function ending(
 }
 
 /**
- * The text of a message that one of the keys has signed in the clear (RFC 9580, 7), as it is signed; or why it is not. A key or signature that has expired by now
- * does not count, as for Helm.
+ * Returns the text of a cleartext-signed message (RFC 9580, 7) signed by one of the keys, or why the signature is refused. Expired keys and
+ * signatures are refused, as by Helm.
  */
-export function clearsigned(
+export function verifyClearsigned(
   message: string,
   keys: readonly SigningKey[],
   nowMs: number,
@@ -146,17 +148,17 @@ export function clearsigned(
       message,
     ) ?? [];
   const bytes = unarmored(message, 'PGP SIGNATURE');
-  if (body === undefined || bytes === undefined) return { refused: 'it is not signed in the clear' };
+  if (body === undefined || bytes === undefined) return { refused: 'it is not a cleartext-signed message' };
   const lines = body.split(/\r?\n/).map((line) => line.replace(/^- /, '').replace(/[ \t\r]+$/, ''));
   const content = Buffer.from(lines.join('\r\n'));
   const found = packetsIn(bytes)
     .filter(({ tag }) => tag === tags.signature)
     .flatMap((packet) => signatureIn(packet.body) ?? [])
     .filter(({ type }) => type === types.text || type === types.binary);
-  let refused = 'it is signed by no key of the keyring';
+  let refused = 'no key of the keyring has signed it';
   for (const signature of found)
     for (const { key, untilMs } of keys) {
-      if (!isMadeBy(signature, key, content)) continue;
+      if (!isSignedByKey(signature, key, content)) continue;
       const { createdMs, expiresMs = Number.POSITIVE_INFINITY } = signature;
       if (createdMs < key.createdMs || createdMs > nowMs + skewMs) refused = 'its time is wrong';
       else if (expiresMs <= nowMs) refused = 'its signature has expired';

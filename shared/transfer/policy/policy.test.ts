@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
 import { bundleOf, payloadOf, signed } from '../testing/signing.ts';
-import { type Facts, judge, type Policy } from './policy.ts';
+import { evaluatePolicy, type Facts, type Policy } from './policy.ts';
 import type { Signature } from './signature.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
@@ -41,7 +41,7 @@ function bundle(pair: KeyPairKeyObjectResult, of = digest, predicate?: string): 
   return { form: 'bundle', bundle: bundleOf(of, pair.privateKey, predicate) };
 }
 
-describe('judge', () => {
+describe('evaluatePolicy', () => {
   it.each<[string, Policy, Partial<Facts>]>([
     ['no rule', {}, {}],
     ['an allowed repository', { repositories: { allowed: ['other/*', '*.example.com:5000/team/*'] } }, {}],
@@ -57,24 +57,34 @@ describe('judge', () => {
     ],
     ['no SBOM that is not required', { requiredSbom: false }, {}],
   ])('allows %s', (_, policy, given) => {
-    expect(judge(policy, { ...facts, ...given })).toEqual({ allowed: true });
+    expect(evaluatePolicy(policy, { ...facts, ...given })).toEqual({ allowed: true });
   });
 
   it.each<[string, Policy, Partial<Facts>, RegExp]>([
-    ['repositories.allowed', { repositories: { allowed: ['docker.io/*'] } }, {}, /fits none/],
+    ['repositories.allowed', { repositories: { allowed: ['docker.io/*'] } }, {}, /matches none/],
     ['repositories.allowed', { repositories: { allowed: ['*'] } }, { repository: undefined }, /no name/],
-    ['repositories.denied', { repositories: { denied: ['*/team/*'] } }, {}, /team\/app fits "\*\/team\/\*"/],
+    [
+      'repositories.denied',
+      { repositories: { denied: ['*/team/*'] } },
+      {},
+      /team\/app matches "\*\/team\/\*"/,
+    ],
     ['repositories.denied', { repositories: { denied: ['x'] } }, { repository: undefined }, /no name/],
-    ['repositories.denied', { repositories: { allowed: ['*'], denied: ['*app'] } }, {}, /fits "\*app"/],
+    ['repositories.denied', { repositories: { allowed: ['*'], denied: ['*app'] } }, {}, /matches "\*app"/],
     ['mediaTypes', { mediaTypes: ['*.manifest.v1+json'] }, {}, /"application\/vnd\.oci\.image\.layer/],
     ['mediaTypes', { mediaTypes: ['*'] }, { mediaTypes: ['x'.repeat(256)] }, /"x{100}"/],
     ['maxBytes', { maxBytes: 999 }, {}, /1000 bytes, more than 999/],
-    ['maxAge', { maxAgeMs: 2 * day }, {}, /image sha256:b+ was made at 2026-05-29T00:00:00\.000Z.* 48h ago/],
+    [
+      'maxAge',
+      { maxAgeMs: 2 * day },
+      {},
+      /image sha256:b+ was created at 2026-05-29T00:00:00\.000Z.* 48h ago/,
+    ],
     [
       'maxAge',
       { maxAgeMs: day },
       { images: [{ digest, createdMs: undefined }] },
-      /sha256:a+ does not say when/,
+      /sha256:a+ has no creation time/,
     ],
     ['maxAge', { maxAgeMs: day }, { images: [] }, /no image/],
     ['maxAge', { maxAgeMs: day }, { images: [{ digest, createdMs: nowMs + 2 * day }] }, /in the future/],
@@ -103,14 +113,14 @@ describe('judge', () => {
       /1 findings of severity high, more than 0: CVE-2024-1 \(grype\)$/,
     ],
   ])('denies by %s: %j', (rule, policy, given, found) => {
-    expect(judge(policy, { ...facts, ...given })).toEqual({
+    expect(evaluatePolicy(policy, { ...facts, ...given })).toEqual({
       allowed: false,
       rule,
       found: expect.stringMatching(found),
     });
   });
 
-  it('never allows by more rules what it denies by fewer', () => {
+  it('never allows with more rules what it denies with fewer', () => {
     const policies = fc.record<Policy>(
       {
         repositories: fc.record({ allowed: fc.constant(['*']), denied: fc.constantFrom(['*app'], ['x']) }),
@@ -124,7 +134,7 @@ describe('judge', () => {
     fc.assert(
       fc.property(policies, policies, (one, more) => {
         const both = { ...more, ...one };
-        if (!judge(one, facts).allowed) expect(judge(both, facts).allowed).toBe(false);
+        if (!evaluatePolicy(one, facts).allowed) expect(evaluatePolicy(both, facts).allowed).toBe(false);
       }),
     );
   });
@@ -133,7 +143,8 @@ describe('judge', () => {
 describe('required signers', () => {
   const anyOf = { requiredSigners: { anyOf: [pem(mine), pem(yours)] } };
   const allOf = { requiredSigners: { allOf: [pem(mine), pem(yours)] } };
-  const judged = (policy: Policy, signatures: Signature[]) => judge(policy, { ...facts, signatures });
+  const judged = (policy: Policy, signatures: Signature[]) =>
+    evaluatePolicy(policy, { ...facts, signatures });
 
   it.each<[string, Policy, Signature[]]>([
     ['one of the keys', anyOf, [by(third), by(yours)]],
@@ -154,16 +165,26 @@ describe('required signers', () => {
   ).dsseEnvelope.payload;
 
   it.each<[string, Policy, Signature[], RegExp]>([
-    ['nothing', anyOf, [], /none of the signers of anyOf.* no cosign signature; one of a single platform/],
+    [
+      'nothing',
+      anyOf,
+      [],
+      /none of the signers of anyOf.* no cosign signature; the signature of a single platform/,
+    ],
     ['another key', anyOf, [by(third)], /1 by another signer or tampered with$/],
-    ['a payload of another digest', anyOf, [by(mine, payloadOf(other))], /1 by a right signer, of something/],
+    [
+      'a payload of another digest',
+      anyOf,
+      [by(mine, payloadOf(other))],
+      /1 by an accepted signer, but for something/,
+    ],
     ['a tampered payload', anyOf, [altered], /1 by another signer or tampered/],
-    ['a payload of another type', anyOf, [by(mine, payloadOf(digest, 'other'))], /of something else$/],
-    ['a payload that is no JSON', anyOf, [by(mine, Buffer.from(digest))], /of something else$/],
+    ['a payload of another type', anyOf, [by(mine, payloadOf(digest, 'other'))], /but for something else$/],
+    ['a payload that is no JSON', anyOf, [by(mine, Buffer.from(digest))], /but for something else$/],
     ['one of two keys', allOf, [by(mine), by(third)], /the signer allOf\[1\] has not signed/],
     ['two signatures of one key', allOf, [by(mine), by(mine)], /allOf\[1\]/],
-    ['a bundle of another digest', anyOf, [bundle(mine, other)], /of something else$/],
-    ['an attestation', anyOf, [bundle(mine, digest, 'https://spdx.dev/Document')], /of something else$/],
+    ['a bundle of another digest', anyOf, [bundle(mine, other)], /but for something else$/],
+    ['an attestation', anyOf, [bundle(mine, digest, 'https://spdx.dev/Document')], /but for something else$/],
     [
       'a forged envelope',
       anyOf,

@@ -4,34 +4,34 @@ import type { ScanReport } from './scan-report.ts';
 import { type RequiredSigners, type SignedBy, unsigned } from './signers.ts';
 import { type ScannedImage, tooManyFindings, unscanned, type VulnerabilityRule } from './vulnerabilities.ts';
 
-/** What an artifact has to fulfil before any of it is written. Every rule that is set has to hold. */
+/** The requirements of an artifact, checked before any of it is written. Every rule that is set must hold. */
 export interface Policy {
-  /** One of `anyOf`, and each of `allOf`, has to have signed the digest that is moved. */
+  /** One of `anyOf` and each of `allOf` must have signed the digest that is moved. */
   requiredSigners?: RequiredSigners;
-  /** Patterns (`matchesGlob`) of `host[:port]/path` in lower case; a denied one wins. */
+  /** Patterns (`matchesGlob`) of `host[:port]/path` in lower case; `denied` takes precedence. */
   repositories?: { allowed?: readonly string[]; denied?: readonly string[] };
-  /** Of all blobs and manifests, those of referrers included. */
+  /** Total of all blobs and manifests, including those of referrers. */
   maxBytes?: number;
   /** The age of the oldest image, in milliseconds. */
   maxAgeMs?: number;
   /** Patterns in lower case for manifests, configs, layers and artifact types. */
   mediaTypes?: readonly string[];
   requiredSbom?: boolean;
-  /** Armored OpenPGP keys: a chart has to have a provenance by one of them. */
+  /** Armored OpenPGP keys, one of which must have signed a chart's provenance. */
   chartSigners?: readonly string[];
   vulnerabilities?: VulnerabilityRule;
 }
 
-/** One of several policies, with who asks for it, for people. */
+/** One of several policies, with its origin for messages. */
 export interface NamedPolicy {
   from?: string;
   policy: Policy;
 }
 
-/** What an artifact has to fulfil: one policy, or several, of which each has to be fulfilled. */
+/** One policy, or several that must all hold. */
 export type Policies = Policy | readonly NamedPolicy[];
 
-/** Each of them by itself. */
+/** The policies as a list. */
 export function policiesIn(policies: Policies): readonly NamedPolicy[] {
   return isList(policies) ? policies : [{ policy: policies }];
 }
@@ -40,32 +40,32 @@ function isList(policies: Policies): policies is readonly NamedPolicy[] {
   return Array.isArray(policies);
 }
 
-/** What a policy is judged by. Lists that no rule of it asks for may be empty. */
+/** The facts that a policy is evaluated against. Facts that none of its rules need may be empty. */
 export interface Facts {
-  /** Of the root: the digest that lands at the destination. */
+  /** The digest of the root, which arrives at the destination. */
   digest: string;
-  /** `host[:port]/path` in lower case; undefined where the source has no such name, as an OCI layout. */
+  /** `host[:port]/path` in lower case; undefined for sources without such a name, such as an OCI layout. */
   repository: string | undefined;
   bytes: number;
-  /** Each once, in lower case; those of referrers do not count. */
+  /** Distinct media types in lower case, without those of referrers. */
   mediaTypes: readonly string[];
-  /** The images of the artifact; `createdMs` (since 1970) is undefined where an image does not say when it was made. */
+  /** The images of the artifact; `createdMs` (since the epoch) is undefined if an image has no creation time. */
   images: readonly (ScannedImage & { createdMs: number | undefined })[];
-  /** The digests of the manifests that have an SBOM. */
+  /** Digests of the manifests with an SBOM. */
   described: ReadonlySet<string>;
-  /** If it is a chart, and a rule asks for it. */
+  /** The chart, if the artifact is one and a rule needs it. */
   chart?: ChartFacts;
-  /** Those attached to the root, whoever made them. */
+  /** All signatures attached to the root. */
   signatures: readonly SignedBy[];
-  /** Those that count: of the operator's scanner, or signed by who may. */
+  /** Trusted scan reports: of the operator's scanner, or signed by an accepted key. */
   reports: readonly ScanReport[];
   nowMs: number;
 }
 
-/** `rule` is the field of the policy, `found` what the artifact has instead, as the end of a sentence. */
+/** `rule` is the field of the policy, `found` the violation, as the end of a sentence. */
 export type Decision = { allowed: true } | { allowed: false; rule: string; found: string };
 
-/** `undefined`: the rule holds. */
+/** Returns the violation; undefined if the rule holds. */
 type Rule = (policy: Policy, facts: Facts) => string | undefined;
 
 const rules: readonly (readonly [string, Rule])[] = [
@@ -81,8 +81,8 @@ const rules: readonly (readonly [string, Rule])[] = [
   ['vulnerabilities.max', ({ vulnerabilities }, facts) => tooManyFindings(vulnerabilities, facts)],
 ];
 
-/** Decides whether an artifact may be moved. A fact that a rule needs and that is not known is a denial. */
-export function judge(policy: Policy, facts: Facts): Decision {
+/** Decides whether an artifact may be moved. A rule denies if a fact that it needs is unknown. */
+export function evaluatePolicy(policy: Policy, facts: Facts): Decision {
   for (const [rule, check] of rules) {
     const found = check(policy, facts);
     if (found !== undefined) return { allowed: false, rule, found };
@@ -90,33 +90,33 @@ export function judge(policy: Policy, facts: Facts): Decision {
   return { allowed: true };
 }
 
-const unnamed = 'the source is no repository of a registry and has no name to judge';
+const unnamed = 'the source is not a repository of a registry and has no name to match';
 
 function deniedRepository({ repositories }: Policy, { repository }: Facts): string | undefined {
   if (repositories?.denied === undefined) return undefined;
   if (repository === undefined) return unnamed;
   const pattern = repositories.denied.find((each) => matchesGlob(each, repository));
-  return pattern === undefined ? undefined : `${repository} fits "${pattern}"`;
+  return pattern === undefined ? undefined : `${repository} matches "${pattern}"`;
 }
 
 function allowedRepository({ repositories }: Policy, { repository }: Facts): string | undefined {
   if (repositories?.allowed === undefined) return undefined;
   if (repository === undefined) return unnamed;
   const isAllowed = repositories.allowed.some((each) => matchesGlob(each, repository));
-  return isAllowed ? undefined : `${repository} fits none of its patterns`;
+  return isAllowed ? undefined : `${repository} matches none of the patterns`;
 }
 
 /** RFC 6838: a media type is two names of at most 127 characters. */
-const longestMediaType = 255;
+const maxMediaTypeLength = 255;
 
 function mediaTypes({ mediaTypes: patterns }: Policy, facts: Facts): string | undefined {
   if (patterns === undefined) return undefined;
   const fits = (type: string) =>
-    type.length <= longestMediaType && patterns.some((pattern) => matchesGlob(pattern, type));
+    type.length <= maxMediaTypeLength && patterns.some((pattern) => matchesGlob(pattern, type));
   const other = facts.mediaTypes.find((type) => !fits(type));
   return other === undefined
     ? undefined
-    : `it has media type "${other.slice(0, 100)}", which fits none of its patterns`;
+    : `it has media type "${other.slice(0, 100)}", which matches none of the patterns`;
 }
 
 function maxBytes({ maxBytes: most }: Policy, { bytes }: Facts): string | undefined {
@@ -124,17 +124,17 @@ function maxBytes({ maxBytes: most }: Policy, { bytes }: Facts): string | undefi
   return `it has ${bytes} bytes, more than ${most}`;
 }
 
-/** Times of images come from other machines. */
+/** Tolerance for the clocks of builders. */
 const skewMs = 24 * 3_600_000;
 
 function maxAge({ maxAgeMs }: Policy, { images, nowMs }: Facts): string | undefined {
   if (maxAgeMs === undefined) return undefined;
-  if (images.length === 0) return 'it has no image that says when it was made';
+  if (images.length === 0) return 'it has no image with a creation time';
   for (const { digest, createdMs } of images) {
-    if (createdMs === undefined) return `image ${digest} does not say when it was made`;
-    if (createdMs - nowMs > skewMs) return `image ${digest} says that it was made in the future`;
+    if (createdMs === undefined) return `image ${digest} has no creation time`;
+    if (createdMs - nowMs > skewMs) return `image ${digest} has a creation time in the future`;
     if (nowMs - createdMs > maxAgeMs)
-      return `image ${digest} was made at ${new Date(createdMs).toISOString()}, more than ${maxAgeMs / 3_600_000}h ago`;
+      return `image ${digest} was created at ${new Date(createdMs).toISOString()}, more than ${maxAgeMs / 3_600_000}h ago`;
   }
   return undefined;
 }

@@ -20,7 +20,7 @@ const file = (name: string) => path.join(folder, name);
 const write = (name: string, value: unknown) => writeFile(file(name), JSON.stringify(value));
 
 describe('the reports of a scanner', () => {
-  it('are the JSON files of a folder, and others are passed over', async () => {
+  it('are the JSON files of a folder; others are ignored', async () => {
     await write('trivy.json', trivyReport(digest));
     await write('grype.json', grypeReport({ imageID: digest }));
     await write('sbom.cdx.json', {

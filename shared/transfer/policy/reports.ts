@@ -2,14 +2,14 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { bytesText } from '#shared/base/errors';
-import { TransferError, throwIfStopped } from '../errors/transfer-error.ts';
+import { TransferError, throwIfAborted } from '../errors/transfer-error.ts';
 import { describedIn } from './sbom.ts';
 import { parseReport, type ScanReport } from './scan-report.ts';
 
-/** What scanners of the operator have written about an artifact. */
+/** The reports of the operator's scanners about an artifact. */
 export interface Reports {
   scans: readonly ReportFile[];
-  /** The digests, of manifests or configs, that SBOMs describe. */
+  /** Digests of manifests or configs that SBOMs describe. */
   described: ReadonlySet<string>;
 }
 
@@ -19,18 +19,18 @@ export interface ReportFile extends ScanReport {
 
 export const noReports: Reports = { scans: [], described: new Set() };
 
-const mostFiles = 1000;
+const maxFiles = 1000;
 const maxFileBytes = 64 * 1024 * 1024;
 
 /**
- * Reads the JSON files of a folder: reports of Trivy and Grype, and SBOMs. Others are passed over: what no file is about was not scanned. Rejects with a
- * TransferError for a file that is too large, and for one that a scanner has not written to its end.
+ * Reads the JSON files of a folder: reports of Trivy and Grype, and SBOMs. Other files are ignored; an image without a report counts as not
+ * scanned. Rejects with a TransferError for a file that is too large or incomplete.
  */
 export async function readReports(folder: string, signal: AbortSignal): Promise<Reports> {
   const scans: ReportFile[] = [];
   const described = new Set<string>();
   for (const name of await namesIn(folder)) {
-    throwIfStopped(signal);
+    throwIfAborted(signal);
     const file = path.join(folder, name);
     const value = await readReport(file);
     const report = parseReport(value);
@@ -48,14 +48,14 @@ async function namesIn(folder: string): Promise<string[]> {
     throw unusable(folder, caught instanceof Error ? caught.message : String(caught), caught);
   }
   const found = names.filter((name) => name.endsWith('.json')).toSorted();
-  if (found.length > mostFiles) throw unusable(folder, `it has more than ${mostFiles} JSON files`);
+  if (found.length > maxFiles) throw unusable(folder, `it has more than ${maxFiles} JSON files`);
   return found;
 }
 
-/** Links and pipes are refused: a scanner is not trusted with what else the worker can read. */
+/** Links and pipes are refused: the scanner must not choose what else the worker reads. */
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** What one file holds. Rejects with a TransferError. */
+/** Parses one report file. Rejects with a TransferError. */
 export async function readReport(file: string): Promise<unknown> {
   const text = await readText(file);
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { describedIn, isSbomPredicate, isSbomType, packedFormat } from './sbom.ts';
+import { describedIn, isSbomPredicate, isSbomType, wrappedFormat } from './sbom.ts';
 
 const hex = 'a'.repeat(64);
 const base = 'b'.repeat(64);
@@ -51,7 +51,7 @@ describe('an SBOM', () => {
       },
     ],
     ['SPDX with documentDescribes', { ...spdx, relationships: [], documentDescribes: ['SPDXRef-root'] }],
-  ])('of %s says what it describes, and not what that contains', (_, value) => {
+  ])('of %s names its subject, and not the components', (_, value) => {
     expect(describedIn(value)).toEqual(new Set([`sha256:${hex}`]));
   });
 
@@ -91,7 +91,7 @@ describe('an SBOM', () => {
   });
 });
 
-describe('what is an SBOM', () => {
+describe('an SBOM is recognised', () => {
   it.each([
     ...[
       'text/spdx',
@@ -124,13 +124,13 @@ describe('what is an SBOM', () => {
     '',
   ])('is not of predicate %s', (type) => expect(isSbomPredicate(type)).toBe(false));
 
-  it('by what cosign has packed', () => {
-    const packed = (value: unknown) => packedFormat({ Data: JSON.stringify(value), Timestamp: '' });
+  it('by the predicate that cosign has wrapped', () => {
+    const packed = (value: unknown) => wrappedFormat({ Data: JSON.stringify(value), Timestamp: '' });
     expect(packed(cycloneDX)).toBe('application/vnd.cyclonedx+json');
     expect(packed(spdx)).toBe('application/spdx+json');
     expect(packed({ artifacts: [], descriptor: { name: 'syft' } })).toBe('application/vnd.syft+json');
     expect(packed({ artifacts: [], descriptor: { name: 'grype' } })).toBe(undefined);
     for (const other of [undefined, 5, {}, { Data: '{' }, { Data: '[]' }, { Data: {} }])
-      expect(packedFormat(other)).toBe(undefined);
+      expect(wrappedFormat(other)).toBe(undefined);
   });
 });

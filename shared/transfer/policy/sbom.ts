@@ -1,32 +1,32 @@
 import { isRecord } from '#shared/base/meta';
 
-/** Media types of SPDX, CycloneDX and Syft, as their specifications, cosign, Syft, Trivy, BOM tools and ORAS name them. */
+/** Media types of SPDX, CycloneDX and Syft, as used by their specifications, cosign, Syft, Trivy, BOM tools and ORAS. */
 const sbomTypes =
   /^(text\/spdx|application\/(x\.)?(vnd\.)?(spdx|cyclonedx|syft))([.-][a-z0-9.-]+)?(\+(json|xml|yaml|protobuf))?$/;
 
-/** Predicates of in-toto statements; GitHub adds the version of SPDX. */
+/** Predicate types of in-toto statements; GitHub appends the SPDX version. */
 const sbomPredicates =
   /^https?:\/\/(spdx\.dev\/document|cyclonedx\.org\/(bom|schema)|syft\.dev\/bom|anchore\.com\/syft)(\/v?[\d.]+)?\/?$/;
 
-/** GitHub's dependency graph, as an SBOM or as the snapshot that Syft makes for it. */
+/** GitHub's dependency graph, as an SBOM or as Syft's dependency snapshot. */
 const gitHubTypes = /^application\/vnd\.github\.(dependency-|.*sbom)[a-z0-9.-]*\+json$/;
 
-/** Whether content of this media type is an SBOM; parameters, as of a version, do not count. */
+/** True for the media type of an SBOM, regardless of parameters. */
 export function isSbomType(mediaType: string): boolean {
   const [plain = ''] = mediaType.toLowerCase().split(';');
   return sbomTypes.test(plain.trim()) || gitHubTypes.test(plain.trim());
 }
 
-/** Whether the predicate of an in-toto statement is an SBOM, by its type. */
+/** True for the predicate type of an SBOM. */
 export function isSbomPredicate(type: string): boolean {
   return sbomPredicates.test(type.toLowerCase());
 }
 
-/** The predicate in which cosign packs what it has no type for, as text. */
+/** The generic predicate in which cosign wraps content without a type of its own. */
 export const cosignPredicate = 'https://cosign.sigstore.dev/attestation/v1';
 
-/** The format of the SBOM that `cosign attest --type custom` has packed, as `syft attest` calls it for formats of Syft and GitHub; undefined for all else. */
-export function packedFormat(predicate: unknown): string | undefined {
+/** The format of an SBOM wrapped by `cosign attest --type custom`, as `syft attest` does for the formats of Syft and GitHub; undefined otherwise. */
+export function wrappedFormat(predicate: unknown): string | undefined {
   const data = isRecord(predicate) ? predicate.Data : undefined;
   const value = typeof data === 'string' ? parsed(data) : data;
   if (!isRecord(value)) return undefined;
@@ -47,13 +47,13 @@ function parsed(text: string): unknown {
 }
 
 /**
- * The SHA-256 digests by which a parsed SBOM (CycloneDX or SPDX 2, JSON) names what it describes; undefined if it is none. What it lists beside that,
- * such as the image that another one was built from, is not described by it. One that lists no package has looked at nothing and describes nothing.
+ * The SHA-256 digests of the subject of an SBOM (CycloneDX or SPDX 2, JSON); undefined if the value is no SBOM. Other components, such as the
+ * base image, do not count. An SBOM that lists no package describes nothing.
  */
 export function describedIn(value: unknown): Set<string> | undefined {
   if (!isRecord(value)) return undefined;
   if (value.bomFormat === 'CycloneDX') {
-    const listed = recordsIn(value.components).some(({ type }) => !noPackages.has(String(type)));
+    const listed = recordsIn(value.components).some(({ type }) => !nonPackageTypes.has(String(type)));
     return digestsIn(listed && isRecord(value.metadata) ? value.metadata.component : undefined);
   }
   if (typeof value.spdxVersion !== 'string') return undefined;
@@ -66,17 +66,17 @@ export function describedIn(value: unknown): Set<string> | undefined {
   ]);
   const roots = recordsIn(packages).filter(({ SPDXID }) => described.has(SPDXID));
   const listed = recordsIn(packages).filter(
-    ({ primaryPackagePurpose: is }) => !noPackages.has(String(is).toLowerCase()),
+    ({ primaryPackagePurpose: is }) => !nonPackageTypes.has(String(is).toLowerCase()),
   );
-  // What is described may be the image, or each of its packages.
+  // The subject may be the image, or each of its packages.
   const isEmpty = listed.length < 2 && listed.every(({ SPDXID }) => described.has(SPDXID));
   return isEmpty ? new Set() : digestsIn([name, documentNamespace, roots]);
 }
 
-/** The image itself, and where its packages come from. */
-const noPackages = new Set(['container', 'operating-system', 'file']);
+/** Components that are not packages: the image itself, and the origins of its packages. */
+const nonPackageTypes = new Set(['container', 'operating-system', 'file']);
 
-/** The algorithm stands in front of the digest, or beside it, or is understood. */
+/** Extracts SHA-256 digests, with or without the name of the algorithm. */
 function digestsIn(value: unknown): Set<string> {
   const found = JSON.stringify(value ?? '').match(/\b[0-9a-f]{64}\b/g) ?? [];
   return new Set(found.map((hex) => `sha256:${hex}`));

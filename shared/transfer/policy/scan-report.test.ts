@@ -42,12 +42,12 @@ describe('a report', () => {
     ['a list', [trivyReport(config)]],
   ])('with %s is none', (_, value) => expect(parseReport(value)).toBeUndefined());
 
-  it('loses no finding that it does not understand', () => {
+  it('keeps findings that it does not recognise', () => {
     const odd = { ...grypeReport({}), matches: [{}, null, { vulnerability: { id: 5, severity: ['x'] } }] };
     expect(parseReport(odd)?.findings).toEqual(Array(3).fill({ id: '', severity: 'unknown' }));
   });
 
-  it('is read from any JSON, or is none', () => {
+  it('is read from any JSON, or rejected', () => {
     const parts = fc.constantFrom('SchemaVersion', 'Metadata', 'Results', 'matches', 'descriptor', 'source');
     const near = fc
       .tuple(fc.constantFrom(trivyReport(config, found), grypeReport({ imageID: config }, found)), parts)

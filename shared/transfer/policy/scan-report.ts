@@ -1,17 +1,17 @@
 import { isRecord } from '#shared/base/meta';
 
-/** From the worst to the least; `negligible` of Grype counts as low. */
+/** Most severe first; Grype's `negligible` counts as low. */
 export const severities = ['critical', 'high', 'medium', 'low', 'unknown'] as const;
 export type Severity = (typeof severities)[number];
 
-/** What a scanner said about one image. */
+/** The report of a scanner about one image. */
 export interface ScanReport {
   scanner: 'trivy' | 'grype';
-  /** The digests of what it scanned, of a manifest or its config. */
+  /** Digests of the scanned manifest or its config. */
   subjects: ReadonlySet<string>;
-  /** When it was made, in milliseconds since 1970; undefined where it does not say. */
+  /** The time of the scan, in milliseconds since the epoch; undefined if the report has none. */
   madeMs: number | undefined;
-  /** As the scanner lists them: one vulnerability in two packages counts twice. */
+  /** As listed by the scanner: one vulnerability in two packages counts twice. */
   findings: readonly Finding[];
 }
 
@@ -23,17 +23,17 @@ export interface Finding {
 /** The predicate of `cosign attest --type vuln`, whose `scanner.result` is the report. */
 export const vulnerabilityPredicate = 'https://cosign.sigstore.dev/attestation/vuln/v1';
 
-/** More than any image has; what lists more is no report. */
-const mostFindings = 200_000;
+/** Beyond any real image; a value with more findings is not a report. */
+const maxFindings = 200_000;
 
 /**
- * Reads a parsed JSON report of `trivy image` or `grype`. Undefined for anything else, and for a report of Trivy that lists no packages of a system or
- * a language: then nothing was looked at.
+ * Parses a JSON report of `trivy image` or `grype`. Undefined for anything else, and for a Trivy report without OS or language packages,
+ * because nothing was scanned.
  */
 export function parseReport(value: unknown): ScanReport | undefined {
   if (!isRecord(value)) return undefined;
   const report = trivyReport(value) ?? grypeReport(value);
-  return report === undefined || report.findings.length > mostFindings ? undefined : report;
+  return report === undefined || report.findings.length > maxFindings ? undefined : report;
 }
 
 /** github.com/aquasecurity/trivy, pkg/types/report.go, schema version 2. */
@@ -44,9 +44,9 @@ function trivyReport({
   Results,
 }: Record<string, unknown>): ScanReport | undefined {
   if (SchemaVersion !== 2 || !isRecord(Metadata)) return undefined;
-  const looked = recordsIn(Results).filter(({ Class }) => Class === 'os-pkgs' || Class === 'lang-pkgs');
-  if (looked.length === 0) return undefined;
-  const found = looked.flatMap(({ Vulnerabilities }) => recordsIn(Vulnerabilities));
+  const scanned = recordsIn(Results).filter(({ Class }) => Class === 'os-pkgs' || Class === 'lang-pkgs');
+  if (scanned.length === 0) return undefined;
+  const found = scanned.flatMap(({ Vulnerabilities }) => recordsIn(Vulnerabilities));
   return {
     scanner: 'trivy',
     subjects: digestsIn([Metadata.ImageID, ...listIn(Metadata.RepoDigests)]),
@@ -71,14 +71,14 @@ function grypeReport({ matches, source, descriptor }: Record<string, unknown>): 
   };
 }
 
-/** What is not understood counts as a vulnerability that nobody knows more about: it must not be lost. */
+/** Parses a finding. An unrecognised one counts with severity `unknown`, so that it is not lost. */
 function findingOf(id: unknown, severity: unknown): Finding {
   const given = typeof severity === 'string' ? severity.toLowerCase() : '';
   const known = given === 'negligible' ? 'low' : severities.find((each) => each === given);
   return { id: typeof id === 'string' ? id.slice(0, 100) : '', severity: known ?? 'unknown' };
 }
 
-/** Digests, alone or behind the name of a repository. */
+/** Extracts digests, alone or after a repository name. */
 function digestsIn(values: readonly unknown[]): Set<string> {
   return new Set(
     values.flatMap((value) => {

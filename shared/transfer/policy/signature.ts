@@ -2,74 +2,79 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isRecord } from '#shared/base/meta';
 import { inTotoType } from '../content/own-manifests.ts';
 
-/** A signature as cosign attaches it, not verified yet. */
+/** An unverified signature as cosign attaches it. */
 export type Signature =
-  /** A simple signing payload with a signature of its bytes (cosign's SIGNATURE_SPEC.md). */
+  /** A simple signing payload with its signature (cosign's SIGNATURE_SPEC.md). */
   | { form: 'payload'; payload: Buffer; signature: Buffer; certified?: Certified }
-  /** A Sigstore bundle in JSON; one with a DSSE envelope can hold a signature of an image. */
+  /** A Sigstore bundle (JSON); with a DSSE envelope it may sign an image. */
   | { form: 'bundle'; bundle: Buffer };
 
-/** What cosign 2 writes beside a signature without a key, as it stands in the annotations of the layer. */
+/** The annotations that cosign 2 adds to a keyless signature. */
 export interface Certified {
   /** PEM. */
   certificate: string;
-  /** The entry of the transparency log in JSON. */
+  /** The transparency log entry (JSON). */
   entry: string;
 }
 
-/** Who has signed, by a certificate that a trust root vouches for, and for which digests; or why the signature does not count. */
-export type Keyless = { identity: string; issuer: string; says: readonly unknown[] } | { refused: string };
+/** The verified signer of a keyless signature, and the digests that it signs; or why the signature is refused. */
+export type Keyless =
+  | { identity: string; issuer: string; signedDigests: readonly unknown[] }
+  | { refused: string };
 
-/** `signed-something-else`: the signature is good, but of another digest, or says something else of it. */
+/** `signed-something-else`: the signature is valid, but for another digest or with another claim. */
 export type Verdict = 'signed' | 'signed-something-else' | 'not-signed';
 
-/** The `critical.type` of a simple signing payload by cosign. */
+/** The `critical.type` of cosign's simple signing payload. */
 const payloadType = 'cosign container image signature';
-/** The predicate of a bundle by which `cosign sign` signs an image; attestations have others. */
+/** The predicate type of `cosign sign`; attestations have others. */
 const signPredicate = 'https://sigstore.dev/cosign/sign/v1';
 
-/** Media types of Sigstore's bundles. */
+/** Media types of Sigstore bundles. */
 export const bundleTypes = /^application\/vnd\.dev\.sigstore\.bundle(\.v0\.\d+\+json|\+json;version=0\.\d+)$/;
 
-/** The key in a PEM. Throws for one that `publicKeyProblem` of shared/domain refuses. */
+/** Parses a PEM public key. Throws for keys that `publicKeyProblem` of shared/domain rejects. */
 export function keyOf(pem: string): KeyObject {
   return createPublicKey(pem);
 }
 
-/** Whether `key` has signed that `digest` is an image of its owner. Nothing that is not verified is read. */
-export function verdictOn(signature: Signature, digest: string, key: KeyObject): Verdict {
-  const said = signature.form === 'payload' ? payloadSays(signature, key) : bundleSays(signature.bundle, key);
+/** Verifies that `key` has signed `digest` as an image. Unverified content is not interpreted. */
+export function verifySignature(signature: Signature, digest: string, key: KeyObject): Verdict {
+  const said =
+    signature.form === 'payload'
+      ? digestsSignedByPayload(signature, key)
+      : digestsSignedByBundle(signature.bundle, key);
   if (said === undefined) return 'not-signed';
   return said.includes(digest) ? 'signed' : 'signed-something-else';
 }
 
-/** The digests that a verified signature is for; undefined if it is not by this key. */
-function payloadSays(
+/** The digests that the payload signs; undefined if `key` did not sign it. */
+function digestsSignedByPayload(
   { payload, signature }: { payload: Buffer; signature: Buffer },
   key: KeyObject,
 ): readonly unknown[] | undefined {
   return isSignedBy(key, payload, signature) ? imageOfPayload(payload) : undefined;
 }
 
-/** What a payload that is verified says. */
+/** The digests that a verified payload signs. */
 export function imageOfPayload(payload: Buffer): readonly unknown[] {
   const { critical } = fieldsOf(parsed(payload));
   const { type, image } = fieldsOf(critical);
   return type === payloadType ? [fieldsOf(image)['docker-manifest-digest']] : [];
 }
 
-/** The same of a bundle by which an image is signed. */
-function bundleSays(bundle: Buffer, key: KeyObject): readonly unknown[] | undefined {
-  const statement = statementBy(bundle, key);
+/** The digests that the bundle signs; undefined if `key` did not sign it. */
+function digestsSignedByBundle(bundle: Buffer, key: KeyObject): readonly unknown[] | undefined {
+  const statement = verifiedStatement(bundle, key);
   return statement && imagesOfStatement(statement);
 }
 
-/** What a statement that is verified says. */
+/** The digests that a verified statement signs. */
 export function imagesOfStatement({ predicateType, subjects }: Statement): readonly string[] {
   return predicateType === signPredicate ? subjects : [];
 }
 
-/** An in-toto statement; its subjects are digests. */
+/** An in-toto statement; `subjects` are digests. */
 export interface Statement {
   predicateType: unknown;
   subjects: readonly string[];
@@ -77,23 +82,24 @@ export interface Statement {
 }
 
 /**
- * The statement in a bundle with a DSSE envelope (github.com/secure-systems-lab/dsse), if `key` has signed it. Nothing that is not verified is read.
+ * The statement in a bundle with a DSSE envelope (github.com/secure-systems-lab/dsse), if `key` has signed it. Unverified content is not
+ * interpreted.
  */
-export function statementBy(bundle: Buffer, key: KeyObject): Statement | undefined {
+export function verifiedStatement(bundle: Buffer, key: KeyObject): Statement | undefined {
   const envelope = fieldsOf(parsed(bundle)).dsseEnvelope;
   const { signatures } = fieldsOf(envelope);
   const body = bodyOf(envelope);
   if (body === undefined || !Array.isArray(signatures)) return undefined;
   const message = inTotoMessage(body);
-  const isBy = (one: unknown): boolean => {
-    const { sig } = fieldsOf(one);
+  const isBy = (entry: unknown): boolean => {
+    const { sig } = fieldsOf(entry);
     return typeof sig === 'string' && isSignedBy(key, message, Buffer.from(sig, 'base64'));
   };
-  if (!signatures.slice(0, mostSignatures).some(isBy)) return undefined;
+  if (!signatures.slice(0, maxSignatures).some(isBy)) return undefined;
   return statementIn(body);
 }
 
-/** The statement in a bundle or in an envelope of its own, whoever has signed it: for what an attachment says by its media type elsewhere. */
+/** The statement of a bundle or a bare envelope, without verification: for claims that need no trust, such as the presence of an SBOM. */
 export function unverifiedStatement(content: Buffer): Statement | undefined {
   const value = fieldsOf(parsed(content));
   const body = bodyOf(value.dsseEnvelope ?? value);
@@ -107,7 +113,7 @@ function bodyOf(envelope: unknown): Buffer | undefined {
     : undefined;
 }
 
-/** What is signed of a statement: the pre-authentication encoding of DSSE. */
+/** The signed bytes of a statement: DSSE's pre-authentication encoding. */
 export function inTotoMessage(statement: Buffer): Buffer {
   return Buffer.concat([
     Buffer.from(`DSSEv1 ${inTotoType.length} ${inTotoType} ${statement.length} `),
@@ -115,7 +121,7 @@ export function inTotoMessage(statement: Buffer): Buffer {
   ]);
 }
 
-/** The statement in an envelope that is verified. */
+/** Parses the payload of an envelope. */
 export function statementIn(body: Buffer): Statement {
   const { predicateType, subject, predicate } = fieldsOf(parsed(body));
   const digests = (Array.isArray(subject) ? subject : []).flatMap((one) =>
@@ -124,10 +130,10 @@ export function statementIn(body: Buffer): Statement {
   return { predicateType, subjects: digests, predicate };
 }
 
-/** Of one envelope, so many are looked at. cosign writes one. */
-const mostSignatures = 10;
+/** Bounds the signatures per envelope. cosign writes one. */
+const maxSignatures = 10;
 
-/** cosign hashes with SHA-256 whatever the curve; its later versions take SHA-384 for P-384. */
+/** cosign uses SHA-256 for every curve; later versions use SHA-384 for P-384. */
 function isSignedBy(key: KeyObject, message: Buffer, signature: Buffer): boolean {
   const isP384 = key.asymmetricKeyDetails?.namedCurve === 'secp384r1';
   const hashes =
@@ -136,7 +142,7 @@ function isSignedBy(key: KeyObject, message: Buffer, signature: Buffer): boolean
     try {
       return verify(hash, message, key, signature);
     } catch {
-      // Not a signature at all.
+      // Malformed signature.
       return false;
     }
   });

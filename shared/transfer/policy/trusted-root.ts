@@ -3,12 +3,12 @@ import { bytesText } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestOf } from '../reference/digest.ts';
 
-/** A ConfigMap or Secret is no larger. That of the public Sigstore has some KiB. */
+/** The maximum size of a ConfigMap or Secret. The public Sigstore's has a few KiB. */
 const maxBytes = 1024 * 1024;
 
 /**
- * Reads the trust root by which certificates are judged. It has to be the one that the policy names: the file may lie where users can write, the policy does
- * not. Rejects with a config TransferError.
+ * Reads the trust root for certificates. Its digest must be the one in the policy, because users may be able to replace the file, but not the
+ * policy. Rejects with a config TransferError.
  */
 export async function readTrustedRoot(file: string | undefined, digest: string | undefined): Promise<string> {
   if (file === undefined) throw unusable('no file is given');
@@ -16,7 +16,7 @@ export async function readTrustedRoot(file: string | undefined, digest: string |
   const found = digestOf(content);
   if (found !== digest)
     throw unusable(
-      `${file} is ${found}, and the policy names ${digest ?? 'none'} as requiredSigners.trustedRoot`,
+      `${file} has digest ${found}, but requiredSigners.trustedRoot of the policy is ${digest ?? 'not set'}`,
     );
   return content.toString('utf8');
 }
@@ -36,11 +36,11 @@ async function read(file: string): Promise<Buffer> {
   throw unusable(`${file}: ${why}`, cause);
 }
 
-/** The worker has it from the Secret, arc-transfer from its option. */
+/** The advice names both sources: the Secret of the worker, and the option of arc-transfer. */
 export function unusable(why: string, cause?: unknown): TransferError {
   return new TransferError(
     'config',
-    `The policy asks for keyless signatures, and its trust root cannot be used, so nothing is moved: ${why}. Put the trusted_root.json that the policy names into the Secret "arc-trusted-root" of the namespace, or give it as --trusted-root.`,
+    `The policy requires keyless signatures, but its trust root cannot be used, so nothing is moved: ${why}. Store the trusted_root.json of the policy in the Secret "arc-trusted-root" of the namespace, or pass it with --trusted-root.`,
     { cause },
   );
 }

@@ -1,23 +1,23 @@
 import { type ScanReport, type Severity, severities } from './scan-report.ts';
 
-/** What may be known to be wrong with each image of an artifact. */
+/** Limits for the vulnerabilities of each image of an artifact. */
 export interface VulnerabilityRule {
-  /** So many findings of a severity at most; one that is not named is not limited. */
+  /** Maximum number of findings per severity; severities that are not listed are unlimited. */
   max?: { readonly [Name in Severity]?: number };
-  /** Identifiers that do not count, such as CVE-2024-1234. */
+  /** Identifiers to ignore, such as CVE-2024-1234. */
   ignored?: readonly string[];
-  /** Reports that are older, in milliseconds, do not count. */
+  /** Reports older than this, in milliseconds, are ignored. */
   maxAgeMs?: number;
-  /** Public keys as PEM: a report that is attached to the artifact counts if one of them has signed it. */
+  /** Public keys as PEM: reports attached to the artifact count if one of these keys signed them. */
   signers?: readonly string[];
-  /** Of an image that no report is about; without it, `deny`. */
+  /** What to do with an image without a report; default `deny`. */
   notScanned?: 'deny' | 'allow';
 }
 
-/** An image as far as reports know it. */
+/** The digests by which reports identify an image. */
 export interface ScannedImage {
   digest: string;
-  /** The digest of its config, by which scanners know an image. */
+  /** The digest of its config, which scanners report as the image ID. */
   config?: string | undefined;
 }
 
@@ -27,11 +27,11 @@ export interface Scans {
   nowMs: number;
 }
 
-/** Reports come from other machines. */
+/** Tolerance for the clocks of scanners. */
 const skewMs = 24 * 3_600_000;
 const shownIDs = 5;
 
-/** The first image without a report that counts, as the end of a sentence. */
+/** Returns the first image without a usable report, as the end of a sentence. */
 export function unscanned(rule: VulnerabilityRule | undefined, scans: Scans): string | undefined {
   if (rule === undefined || rule.notScanned === 'allow') return undefined;
   if (scans.images.length === 0) return 'it has no image that can be scanned';
@@ -39,13 +39,11 @@ export function unscanned(rule: VulnerabilityRule | undefined, scans: Scans): st
   if (image === undefined) return undefined;
   const older = reportsOf(image, {}, scans).length;
   const why =
-    older > 0
-      ? `is too old, says that it was made in the future, or does not say when (${older} found)`
-      : 'names it';
-  return `image ${image.digest} is not scanned: ${older > 0 ? 'what is there' : 'no report of Trivy or Grype'} ${why}`;
+    older > 0 ? `is too old, has a time in the future, or has no time (${older} found)` : 'names it';
+  return `image ${image.digest} is not scanned: ${older > 0 ? 'every report' : 'no report of Trivy or Grype'} ${why}`;
 }
 
-/** The first image with more findings than the rule allows, in any of its reports. */
+/** Returns the first image with more findings than the rule allows, in any of its reports. */
 export function tooManyFindings(rule: VulnerabilityRule | undefined, scans: Scans): string | undefined {
   const ignored = new Set(rule?.ignored);
   for (const image of scans.images)
@@ -61,7 +59,7 @@ export function tooManyFindings(rule: VulnerabilityRule | undefined, scans: Scan
   return undefined;
 }
 
-/** By digests of images and their configs: a report that names a whole index is about one of its platforms only. */
+/** The usable reports of an image, by digest of manifest or config: a report about an index covers only one of its platforms. */
 function reportsOf(
   { digest, config }: ScannedImage,
   { maxAgeMs }: VulnerabilityRule,

@@ -1,4 +1,4 @@
-/** One aspect of a server, as a condition shows it. */
+/** One aspect of a server, in the form of a condition. */
 export interface Finding<Reason extends string = string> {
   status: 'True' | 'False' | 'Unknown';
   reason: Reason;

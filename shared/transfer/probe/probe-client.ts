@@ -8,22 +8,22 @@ import { clientCertificate } from '../http/client-certificate.ts';
 import { type HttpClient, trustedCertificates } from '../http/http-client.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 
-/** An HttpClient for probes: a connection for each request, to addresses that the guard allows, with small headers. */
+/** An HttpClient for probes: one connection per request, only to addresses that the guard allows, with small headers. */
 export interface ProbeClient extends HttpClient {
-  /** When the certificate that `host` (with port) showed last expires; undefined if it showed none. */
+  /** The expiry of the certificate last seen at `host` (with port); undefined without TLS. */
   certificateExpiry(host: string): Date | undefined;
 }
 
 const maxHeaderSize = 64 * 1024;
 
 /**
- * Sends bodyless requests, and waits no longer than the signal of each. Only what `knows` is true for is shown the client certificate. Throws a
- * config TransferError for certificates that cannot be read.
+ * Creates a client for requests without a body, bounded by the signal of each request. The client certificate is offered only to URLs for which
+ * `mayIdentify` is true. Throws a config TransferError for unreadable certificates.
  */
 export function createProbeClient(
   tls: TlsSettings,
   guard: AddressGuard,
-  knows: (url: URL) => boolean,
+  mayIdentify: (url: URL) => boolean,
 ): ProbeClient {
   const expiries = new Map<string, Date>();
   const secure = {
@@ -41,7 +41,7 @@ export function createProbeClient(
         const encrypted = url.protocol === 'https:';
         const options = { method, headers, signal, agent: false, maxHeaderSize, lookup };
         const outgoing = encrypted
-          ? https.request(url, { ...options, ...secure, ...(knows(url) && certificate) })
+          ? https.request(url, { ...options, ...secure, ...(mayIdentify(url) && certificate) })
           : http.request(url, options);
         outgoing.on('error', reject);
         failWhenCut(outgoing, reject);

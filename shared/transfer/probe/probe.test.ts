@@ -55,7 +55,7 @@ describe('probeServer', () => {
   it('says that a registry answers, and when its certificate expires', async () => {
     const url = await secure((_, response) => response.end('{}'));
     expect(await probe(url)).toEqual({
-      reachable: { status: 'True', reason: 'Reachable', message: `${new URL(url).host} answers` },
+      reachable: { status: 'True', reason: 'Reachable', message: `${new URL(url).host} responds` },
       authenticated: expect.objectContaining({ status: 'Unknown', reason: 'NotExercised' }),
       certificateExpiry: expect.any(Date),
     });
@@ -133,7 +133,7 @@ describe('probeServer', () => {
     const mute = await plain(() => undefined);
     const trusted = await secure((_, response) => response.end());
     const cases: [string, Partial<ProbeRequest>, string, string][] = [
-      [`http://127.0.0.1:${free}`, {}, 'ConnectionRefused', 'nothing listens there'],
+      [`http://127.0.0.1:${free}`, {}, 'ConnectionRefused', 'connection refused: check'],
       ['https://no-such-name.invalid', {}, 'DNSFailure', 'cannot be resolved'],
       [trusted, { tls: {} }, 'TLSError', 'spec.tls.caSecretRef of Endpoint "mirror"'],
       [mute.replace('http:', 'https:'), {}, 'TLSError', 'it does not use TLS'],
@@ -169,7 +169,7 @@ describe('probeServer', () => {
   });
 
   it.each([
-    ['200', undefined, 'True', 'Authenticated', 'took the keys'],
+    ['200', undefined, 'True', 'Authenticated', 'accepted the keys'],
     ['403', 'AccessDenied', 'True', 'Authenticated', 'which may not list the bucket'],
     ['403', 'SignatureDoesNotMatch', 'False', 'Unauthorized', 'refused the keys (SignatureDoesNotMatch)'],
     ['500', undefined, 'Unknown', 'Inconclusive', 'answered 500'],

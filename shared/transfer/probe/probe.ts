@@ -12,23 +12,23 @@ import { TransferError } from '../errors/transfer-error.ts';
 import type { AddressGuard } from '../http/address-guard.ts';
 import { readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
-import { mayKnow } from '../http/reach.ts';
+import { mayIdentifyAt } from '../http/reach.ts';
 import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
 import { isAnywhere, s3Place } from '../s3/place.ts';
 import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
 import { createProbeClient, type ProbeClient } from './probe-client.ts';
-import { askBucket, bucketRegion, s3KeysFinding } from './s3-bucket.ts';
+import { bucketRegion, getInRegion, s3KeysFinding } from './s3-bucket.ts';
 import { unreachable } from './unreachable.ts';
 import { withoutCredentials } from './without-credentials.ts';
 
 export interface ProbeRequest {
-  /** The Endpoint: its name, for messages, and what it says of the server. */
+  /** The name of the Endpoint, for messages. */
   name: string;
   type: string;
   remoteURL: string;
   tls?: TlsSettings;
   credentials?: EndpointCredentials;
-  /** Hosts of its token service that get the credentials too. */
+  /** Hosts of its token service that also receive the credentials. */
   tokenHosts?: readonly string[];
   guard: AddressGuard;
   signal: AbortSignal;
@@ -37,17 +37,17 @@ export interface ProbeRequest {
 export interface ProbeResult {
   reachable: Finding<ReachableReason>;
   authenticated: Finding<AuthenticatedReason>;
-  /** When the server's certificate expires. */
+  /** The expiry of the server's certificate. */
   certificateExpiry?: Date;
 }
 
-/** For all requests of a probe together. */
+/** Deadline of all requests of a probe together. */
 const deadlineMs = 10_000;
 const refusalLimit = 16 * 1024;
 
 /**
- * Asks a server whether it is there and takes the credentials: one small GET, and after a challenge at most a token request and one more
- * GET. It follows no redirect but to the region of a bucket of AWS, and sends credentials only after a challenge and over TLS. Never rejects.
+ * Probes whether a server is reachable and accepts the credentials: one small GET, and after a challenge at most a token request and a second
+ * GET. No redirect is followed, except to the region of an AWS bucket. Credentials are sent only after a challenge and over TLS. Never rejects.
  */
 export async function probeServer(request: ProbeRequest): Promise<ProbeResult> {
   const { name, type, remoteURL, tls = {}, tokenHosts = [], guard } = request;
@@ -56,12 +56,16 @@ export async function probeServer(request: ProbeRequest): Promise<ProbeResult> {
   try {
     const url = targetOf(request);
     if (url === undefined && type === 'bundle' && /^file:/i.test(remoteURL))
-      return untried('Unknown', 'NotProbed', 'a folder of the volume arc-bundles is seen by workers only');
+      return notProbed(
+        'Unknown',
+        'NotProbed',
+        'a folder of the volume arc-bundles is visible only to workers',
+      );
     if (url === undefined)
-      return untried('Unknown', 'UnsupportedScheme', `no probe knows the scheme of ${remoteURL}`);
-    const client = createProbeClient(tls, guard, mayKnow(url.origin, tokenHosts));
+      return notProbed('Unknown', 'UnsupportedScheme', `the scheme of ${remoteURL} is not supported`);
+    const client = createProbeClient(tls, guard, mayIdentifyAt(url.origin, tokenHosts));
     const at = (place: URL) => new Probe(name, client, place, signal);
-    const { url: found, answer: first } = await askBucket(remoteURL, url, (place) => at(place).get());
+    const { url: found, answer: first } = await getInRegion(remoteURL, url, (place) => at(place).get());
     const probe = at(found);
     const expiry = client.certificateExpiry(found.host);
     return {
@@ -71,11 +75,11 @@ export async function probeServer(request: ProbeRequest): Promise<ProbeResult> {
     };
   } catch (caught) {
     const { reason, message } = unreachable(caught, name, remoteURL);
-    return untried('False', reason, masker.apply(message));
+    return notProbed('False', reason, masker.apply(message));
   }
 }
 
-function untried(status: 'False' | 'Unknown', reason: ReachableReason, message: string): ProbeResult {
+function notProbed(status: 'False' | 'Unknown', reason: ReachableReason, message: string): ProbeResult {
   const unasked = 'no credentials were sent: the server was not reached';
   return {
     reachable: { status, reason, message },
@@ -83,7 +87,7 @@ function untried(status: 'False' | 'Unknown', reason: ReachableReason, message: 
   };
 }
 
-/** What to GET: the version check of a registry, the index of a Helm repository, a bucket in the region of its keys, else the URL itself. */
+/** The URL to probe: the version check of a registry, the index of a Helm repository, a bucket in the region of its keys, else the URL itself. */
 function targetOf({ type, remoteURL, tls = {}, credentials }: ProbeRequest): URL | undefined {
   if (type === 'oci') return new URL('/v2/', resolveAddress(remoteURL, 'probe', tls).origin);
   const scheme = tls.plainHTTP === true ? 'http' : 'https';
@@ -101,10 +105,10 @@ function regionOf(credentials: EndpointCredentials | undefined): string | undefi
 interface Answer {
   status: number;
   challenge: string | undefined;
-  /** Of the client certificate, in words. */
+  /** Explains a rejected client certificate. */
   refusal: string | undefined;
   fromPublic: boolean;
-  /** Where a storage says that the bucket is. */
+  /** The region of the bucket, as reported by a storage. */
   region: string | undefined;
 }
 
@@ -131,7 +135,7 @@ class Probe {
     const answer = await client.send({ method: 'GET', url, headers, signal });
     const { status, headers: answered, body, fromPublic } = answer;
     const text = status === 400 ? await readBody(body, refusalLimit) : undefined;
-    // The content says nothing else that is looked for here.
+    // The rest of the body is not needed.
     body.destroy();
     const refusal = certificateRefusal(status, text, this.endpoint);
     return {
@@ -150,15 +154,15 @@ function reachableBy(status: number, url: URL): Finding<ReachableReason> {
     return {
       status: 'Unknown',
       reason: 'NotFound',
-      message: `${host} answers, but has no ${url.pathname}: check remoteURL`,
+      message: `${host} responds, but has no ${url.pathname}: check remoteURL`,
     };
   if (status >= 500)
     return {
       status: 'Unknown',
       reason: 'ServerError',
-      message: `${host} answers ${status}: the server is in trouble`,
+      message: `${host} responds with ${status}: the server has an internal problem`,
     };
-  return { status: 'True', reason: 'Reachable', message: `${host} answers` };
+  return { status: 'True', reason: 'Reachable', message: `${host} responds` };
 }
 
 async function authenticated(
@@ -172,7 +176,7 @@ async function authenticated(
   if (first.refusal !== undefined)
     return { status: 'False', reason: 'Unauthorized', message: `${host}: ${first.refusal}` };
   if (first.status !== 401 && first.status !== 403)
-    return { status: 'Unknown', reason: 'NotExercised', message: `${host} did not ask for credentials` };
+    return { status: 'Unknown', reason: 'NotExercised', message: `${host} did not require credentials` };
   if (given !== undefined && 'accessKeyID' in given) {
     for (const secret of secretsOfEndpoint(given)) masker.add(secret);
     const keys = { ...given, ...(first.region !== undefined && { region: first.region }) };
@@ -181,14 +185,14 @@ async function authenticated(
   const credentials = credentialsFor(given, host, '');
   for (const secret of secretsOf(credentials)) masker.add(secret);
   if (credentials.kind !== 'none' && protocol !== 'https:') {
-    const message = `the credentials were not tried: ${host} is probed without TLS, and they are sent over TLS only`;
+    const message = `the credentials were not tested: ${host} is probed without TLS, and credentials are sent over TLS only`;
     return { status: 'Unknown', reason: 'InsecureTransport', message };
   }
   const second = await answerWith(credentials, request, probe, first, masker);
-  return typeof second === 'number' ? judged(second, credentials, request, probe.url) : second;
+  return typeof second === 'number' ? credentialsFinding(second, credentials, request, probe.url) : second;
 }
 
-/** The status that the credentials get, or why that stays unknown. */
+/** The status of a request with the credentials, or the finding if it could not be made. */
 async function answerWith(
   credentials: RegistryCredentials,
   { name, tokenHosts = [] }: ProbeRequest,
@@ -218,12 +222,12 @@ async function answerWith(
     return { status: 'Unknown', reason: 'Inconclusive', message };
   }
   if (credentials.kind === 'none') return first.status;
-  const asked = first.challenge?.split(' ', 1)[0] ?? 'nothing that a probe knows';
-  const message = `${url.host} asks for ${asked}, which a probe cannot answer with these credentials`;
+  const asked = first.challenge?.split(' ', 1)[0] ?? 'an unknown scheme';
+  const message = `${url.host} requires ${asked}, which these credentials do not support`;
   return { status: 'Unknown', reason: 'UnsupportedAuthScheme', message };
 }
 
-function judged(
+function credentialsFinding(
   status: number,
   { kind }: RegistryCredentials,
   request: ProbeRequest,
@@ -241,12 +245,16 @@ function judged(
   if (kind === 'none')
     return refused
       ? withoutCredentials(request, url)
-      : { status: 'Unknown', reason: 'Anonymous', message: `${host} lets in anybody, to what is public` };
+      : {
+          status: 'Unknown',
+          reason: 'Anonymous',
+          message: `${host} allows anonymous access to public content`,
+        };
   return refused
     ? {
         status: 'False',
         reason: 'Unauthorized',
         message: `${host} refused the credentials (${status}): check the Secret of Endpoint "${name}"`,
       }
-    : { status: 'True', reason: 'Authenticated', message: `${host} took the credentials` };
+    : { status: 'True', reason: 'Authenticated', message: `${host} accepted the credentials` };
 }

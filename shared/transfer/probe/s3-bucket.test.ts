@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { askBucket, bucketRegion } from './s3-bucket.ts';
+import { bucketRegion, getInRegion } from './s3-bucket.ts';
 
 /** Asks a bucket of AWS in eu-central-1, and tells at which hosts. */
 async function asked(remoteURL: string, url: string) {
   const hosts: string[] = [];
-  const found = await askBucket(remoteURL, new URL(url), async ({ host }) => {
+  const found = await getInRegion(remoteURL, new URL(url), async ({ host }) => {
     hosts.push(host);
     return { status: host.includes('eu-central-1') ? 403 : 301, region: 'eu-central-1' };
   });
@@ -33,7 +33,7 @@ describe('a bucket of s3://', () => {
     const url = new URL('https://releases.s3.us-east-1.amazonaws.com/');
     for (const region of [undefined, 'nowhere', 'evil.example.com#']) {
       const answer = { region: bucketRegion(region === undefined ? {} : { 'x-amz-bucket-region': region }) };
-      expect((await askBucket('s3://releases', url, async () => answer)).url.host).toBe(url.host);
+      expect((await getInRegion('s3://releases', url, async () => answer)).url.host).toBe(url.host);
     }
   });
 });

@@ -9,16 +9,16 @@ import type { ProbeClient } from './probe-client.ts';
 
 const regionName = /^[a-z0-9][a-z0-9-]{0,40}$/;
 
-/** The region in which a storage says that the bucket is. */
+/** The region of the bucket, as reported by a storage. */
 export function bucketRegion({ 'x-amz-bucket-region': named }: IncomingHttpHeaders): string | undefined {
   return typeof named === 'string' && regionName.test(named) ? named : undefined;
 }
 
 /**
- * The answer to `get(url)`. The Endpoint of `s3://bucket` does not say where the bucket is, and AWS answers 301 in every other region, without asking
- * for credentials: then the host of the region that it names is asked, once.
+ * Sends `get(url)`, and once more to the right region: an Endpoint with `s3://bucket` does not name a region, and AWS answers 301 in every other
+ * region, without a challenge.
  */
-export async function askBucket<Answer extends { region: string | undefined }>(
+export async function getInRegion<Answer extends { region: string | undefined }>(
   remoteURL: string,
   url: URL,
   get: (url: URL) => Promise<Answer>,
@@ -39,8 +39,8 @@ const refusals = [
 ];
 
 /**
- * Whether a storage takes the keys of an Endpoint: it is asked for the list of the bucket, which the account may be allowed to get or not.
- * A signature tells nobody the keys, so it is sent without TLS too. Rejects with Node's own errors.
+ * Tests the keys of an Endpoint by listing the bucket, which the account need not be allowed to do. A signature does not disclose the keys, so it
+ * is sent without TLS too. Rejects with Node's own errors.
  */
 export async function s3KeysFinding(
   keys: S3Credentials,
@@ -69,9 +69,9 @@ export async function s3KeysFinding(
     const message = `${host} refused the keys (${code || status}): check the Secret of Endpoint "${endpoint}"`;
     return { status: 'False', reason: 'Unauthorized', message };
   }
-  if (status < 300) return { status: 'True', reason: 'Authenticated', message: `${host} took the keys` };
+  if (status < 300) return { status: 'True', reason: 'Authenticated', message: `${host} accepted the keys` };
   if (code === 'AccessDenied') {
-    const message = `${host} took the keys, which may not list the bucket`;
+    const message = `${host} accepted the keys, which may not list the bucket`;
     return { status: 'True', reason: 'Authenticated', message };
   }
   return { status: 'Unknown', reason: 'Inconclusive', message: `${host} answered ${status} to the keys` };

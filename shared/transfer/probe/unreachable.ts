@@ -9,13 +9,13 @@ const reasons: Readonly<Record<string, { reason: ReachableReason; text: string }
   ENODATA: { reason: 'DNSFailure', text: 'its name has no address: check remoteURL and DNS' },
   ECONNREFUSED: {
     reason: 'ConnectionRefused',
-    text: 'nothing listens there: check host and port in remoteURL',
+    text: 'connection refused: check host and port in remoteURL',
   },
   ETIMEDOUT: { reason: 'Timeout', text: 'it did not answer in time: check network and firewall' },
   ABORT_ERR: { reason: 'Timeout', text: 'it did not answer in time: check network and firewall' },
 };
 
-/** Why a server cannot be reached, and what to do about it. */
+/** Explains why a server cannot be reached, and what to do. */
 export function unreachable(
   caught: unknown,
   endpoint: string,

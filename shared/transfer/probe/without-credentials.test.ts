@@ -14,7 +14,7 @@ it.each([
   expect(withoutCredentials({ name: 'cloud', type }, new URL(url))).toEqual({
     status: 'Unknown',
     reason: 'WorkerIdentity',
-    message: expect.stringContaining(`workers use their identity of ${cloud} there`),
+    message: expect.stringContaining(`workers use their ${cloud} identity`),
   });
 });
 

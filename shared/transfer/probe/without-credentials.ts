@@ -2,15 +2,18 @@ import { cloudRegistry, cloudStorage, hasOwnTrust } from '../identity/hosts.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 import type { AuthenticatedReason, Finding } from './finding.ts';
 
-/** An Endpoint without credentials whose server asks for some. */
-export interface Unknown {
+/** An Endpoint without credentials whose server requires them. */
+export interface CredentiallessEndpoint {
   name: string;
   type: string;
   tls?: TlsSettings;
 }
 
-/** What that means: at servers of clouds the identity of the workers counts, which a probe does not have. */
-export function withoutCredentials({ name, type, tls }: Unknown, url: URL): Finding<AuthenticatedReason> {
+/** The finding for it: at cloud servers workers may use their pod identity, which a probe does not have. */
+export function withoutCredentials(
+  { name, type, tls }: CredentiallessEndpoint,
+  url: URL,
+): Finding<AuthenticatedReason> {
   const isStored = type === 's3' || type === 'bundle';
   const found = isStored ? cloudStorage(url.origin) : cloudRegistry(url.origin);
   const secret = `name their Secret in spec.secretRef of Endpoint "${name}"`;
@@ -18,8 +21,8 @@ export function withoutCredentials({ name, type, tls }: Unknown, url: URL): Find
     return {
       status: 'False',
       reason: 'NoCredentials',
-      message: `${url.host} asks for credentials: ${secret}`,
+      message: `${url.host} requires credentials: ${secret}`,
     };
-  const message = `${url.host} asks for credentials, and workers use their identity of ${found.cloud} there; without one, ${secret}`;
+  const message = `${url.host} requires credentials, and workers use their ${found.cloud} identity; without one, ${secret}`;
   return { status: 'Unknown', reason: 'WorkerIdentity', message };
 }

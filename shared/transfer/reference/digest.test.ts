@@ -29,7 +29,7 @@ describe('digests', () => {
     expect(attachedTags(digestOf(Buffer.from(''), 'sha512:'))).toEqual([]);
   });
 
-  it.each(['sha256:', 'sha512:'])('have tags that several clients write (%s)', (algorithm) => {
+  it.each(['sha256:', 'sha512:'])('have tags that several clients share (%s)', (algorithm) => {
     const digest = digestOf(Buffer.from(''), algorithm);
     expect(sharedTagKind(digestTag(digest))).toBe('referrers');
     expect(attachedTags(digest).map(sharedTagKind)).toEqual(attachedTags(digest).map(() => 'attachment'));

@@ -4,7 +4,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 
 export { isDigest };
 
-/** A running hash for the algorithm of `digest`; throws a permanent TransferError for an unknown kind of digest. */
+/** Creates a hash with the algorithm of `digest`. Throws a permanent TransferError for an invalid digest. */
 export function hashFor(digest: string): Hash {
   if (!isDigest(digest)) {
     throw new TransferError('permanent', `"${digest.slice(0, 160)}" is not a sha256 or sha512 digest.`);
@@ -12,7 +12,7 @@ export function hashFor(digest: string): Hash {
   return createHash(digest.slice(0, digest.indexOf(':')));
 }
 
-/** The digest of `bytes` by the algorithm of `like` (a digest), or by SHA-256. */
+/** The digest of `bytes` with the algorithm of the digest `like`, by default SHA-256. */
 export function digestOf(bytes: Uint8Array, like = 'sha256:'): string {
   const algorithm = like.slice(0, like.indexOf(':'));
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
@@ -21,12 +21,12 @@ export function digestOf(bytes: Uint8Array, like = 'sha256:'): string {
 const maxTagLength = 128;
 const cosignSuffixes = ['sig', 'att', 'sbom'];
 
-/** The tag `sha256-<hex>` of a digest, under which fallback referrers and cosign attachments are stored; cut to the length of a tag. */
+/** The tag `sha256-<hex>` of a digest, for fallback referrers and cosign attachments; truncated to the maximum length of a tag. */
 export function digestTag(digest: string): string {
   return digest.replace(':', '-').slice(0, maxTagLength);
 }
 
-/** What several clients write together under such a tag: the list of referrers of a digest, or what cosign attaches to it. Undefined for any other tag. */
+/** What several clients maintain under such a tag: a list of referrers, or a cosign attachment. Undefined for any other tag. */
 export function sharedTagKind(tag: string): 'referrers' | 'attachment' | undefined {
   const [named, suffix] =
     /^(?:sha256-[0-9a-f]{64}(\.(?:sig|att|sbom))?|sha512-[0-9a-f]{121})$/.exec(tag) ?? [];
@@ -34,7 +34,7 @@ export function sharedTagKind(tag: string): 'referrers' | 'attachment' | undefin
   return suffix === undefined ? 'referrers' : 'attachment';
 }
 
-/** The tags under which older cosign versions keep what belongs to a digest. Of a SHA-512 digest they would be longer than a tag can be: there are none. */
+/** The tags of cosign attachments of a digest; none for SHA-512, whose tags would exceed the maximum length. */
 export function attachedTags(digest: string): string[] {
   const tag = digestTag(digest);
   return cosignSuffixes.map((suffix) => `${tag}.${suffix}`).filter(({ length }) => length <= maxTagLength);

@@ -1,4 +1,4 @@
-/** True if the whole of `text` fits a pattern of `*`, `?` and literal characters. Takes time in proportion to the product of both lengths at most. */
+/** True if a pattern of `*`, `?` and literal characters matches all of `text`. Takes time proportional to the product of both lengths. */
 export function matchesGlob(pattern: string, text: string): boolean {
   let [at, star, resume] = [0, -1, 0];
   for (let position = 0; position < text.length; ) {
@@ -9,7 +9,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
       at += 1;
       position += 1;
     } else if (star !== -1) {
-      // The last star takes one character more.
+      // Backtrack: the last star matches one more character.
       resume += 1;
       [at, position] = [star + 1, resume];
     } else return false;

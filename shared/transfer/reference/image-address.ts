@@ -3,17 +3,17 @@ import { asConfig } from '../errors/as-config.ts';
 
 export type { ImageAddress } from '#shared/domain/address';
 
-/** How the connection to one registry is made. */
+/** TLS settings of the connection to one registry. */
 export interface TlsSettings {
-  /** PEM certificates to trust instead of the built-in ones, or beside them. */
+  /** PEM certificates to trust instead of, or in addition to, the built-in ones. */
   ca?: string;
   caBesideBuiltIn?: boolean;
-  /** A PEM certificate and its key, for a server that asks who its client is (mTLS). */
+  /** PEM client certificate and key, for servers that require mTLS. */
   certificate?: string;
   key?: string;
   insecureSkipVerify?: boolean;
   plainHTTP?: boolean;
 }
 
-/** As in shared/domain/address; throws a config TransferError. */
+/** See shared/domain/address. Throws a config TransferError. */
 export const resolveAddress = asConfig(address.resolveAddress);

@@ -24,7 +24,7 @@ describe('a pattern', () => {
     expect(isSelected({ exclude: [pattern] }, path)).toBe(!fits);
   });
 
-  it('of exclude wins over one of include, and no pattern is for all', () => {
+  it('of exclude wins over one of include, and without a pattern everything matches', () => {
     expect(isSelected({}, 'a')).toBe(true);
     expect(isSelected({ include: ['*.txt'], exclude: ['a*'] }, 'a.txt')).toBe(false);
     expect(isSelected({ include: ['*.txt'], exclude: ['a*'] }, 'b.txt')).toBe(true);

@@ -1,6 +1,6 @@
 import { matchesGlob } from './glob.ts';
 
-/** Which files of a folder are meant: those that a pattern of `include` fits, or all without one, but none that one of `exclude` fits. */
+/** Selects files of a folder: those that match a pattern of `include` (by default all), except those that match a pattern of `exclude`. */
 export interface PathFilter {
   include?: readonly string[];
   exclude?: readonly string[];
@@ -8,29 +8,29 @@ export interface PathFilter {
 
 export function isSelected({ include = [], exclude = [] }: PathFilter, path: string): boolean {
   const names = path.split('/');
-  const fits = (pattern: string) => fitsNames(namesOfPattern(pattern), names);
+  const fits = (pattern: string) => matchesNames(namesOfPattern(pattern), names);
   return (include.length === 0 || include.some(fits)) && !exclude.some(fits);
 }
 
 /**
- * As rclone has it: `*` and `?` stand for characters of one name, `**` for names at any depth; a pattern that begins with `/` is for the whole
- * path, any other one for its end; one that ends with `/` is for all files below.
+ * Pattern syntax of rclone: `*` and `?` match characters of one name, `**` matches names at any depth. A pattern that begins with `/` is
+ * anchored at the root, others match at any depth; one that ends with `/` matches all files below.
  */
 function namesOfPattern(pattern: string): string[] {
   const whole = pattern.startsWith('/') ? pattern.slice(1) : `**/${pattern}`;
   return (whole.endsWith('/') ? `${whole}**` : whole).split('/');
 }
 
-/** Takes time in proportion to the product of both lengths. */
-function fitsNames(pattern: readonly string[], names: readonly string[]): boolean {
-  // reached[n]: the patterns so far fit the first n names.
+/** Takes time proportional to the product of both lengths. */
+function matchesNames(pattern: readonly string[], names: readonly string[]): boolean {
+  // reached[n]: the pattern so far matches the first n names.
   let reached = [true, ...names.map(() => false)];
-  for (const one of pattern) {
+  for (const part of pattern) {
     const first = reached.indexOf(true);
     reached = reached.map((_, count) => {
-      if (one === '**') return first !== -1 && count >= first;
+      if (part === '**') return first !== -1 && count >= first;
       const name = names[count - 1];
-      return name !== undefined && reached[count - 1] === true && matchesGlob(one, name);
+      return name !== undefined && reached[count - 1] === true && matchesGlob(part, name);
     });
   }
   return reached.at(-1) === true;

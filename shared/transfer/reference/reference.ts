@@ -12,7 +12,7 @@ export {
   registryURL,
 } from '#shared/domain/address';
 
-/** As in shared/domain/address; throws a config TransferError. */
+/** See shared/domain/address. Throws a config TransferError. */
 export const parseImageName = asConfig(address.parseImageName);
-/** As in shared/domain/address; throws a config TransferError. */
+/** See shared/domain/address. Throws a config TransferError. */
 export const parseReference = asConfig(address.parseReference);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { completion, etagOf, newestUpload, partsOf, readFailure, s3Error, uploadIdOf } from './answers.ts';
+import { completion, etagOf, explainFailure, newestUpload, partsOf, s3Error, uploadIdOf } from './answers.ts';
 
 const xml = (text: string) => Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>${text}`);
 
-describe('answers of S3', () => {
+describe('responses of S3', () => {
   it('are read in the namespace of AWS and without one', () => {
     const id = '<UploadId>a/b+c==</UploadId>';
     for (const space of ['', ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'])
@@ -14,7 +14,7 @@ describe('answers of S3', () => {
     expect(etagOf(xml('<CopyObjectResult><ETag>&quot;abc&quot;</ETag></CopyObjectResult>'))).toBe('"abc"');
   });
 
-  it('tell the newest upload of exactly the key', () => {
+  it('contain the newest upload of exactly the key', () => {
     const upload = (key: string, id: string, at: string) =>
       `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>2026-01-0${at}T00:00:00Z</Initiated></Upload>`;
     const list = [upload('a', 'old', '1'), upload('a', 'new', '3'), upload('ab', 'other', '9')].join('');
@@ -22,7 +22,7 @@ describe('answers of S3', () => {
     expect(newestUpload(xml(`<R>${list}</R>`), 'b')).toBeUndefined();
   });
 
-  it('tell the parts and whether there are more', () => {
+  it('contain the parts and whether there are more', () => {
     const part = '<Part><PartNumber>2</PartNumber><Size>5</Size><ETag>"e"</ETag></Part>';
     const more = '<IsTruncated>true</IsTruncated><NextPartNumberMarker>2</NextPartNumberMarker>';
     expect(partsOf(xml(`<R>${part}${more}</R>`))).toEqual({
@@ -32,21 +32,21 @@ describe('answers of S3', () => {
     expect(partsOf(xml(`<R>${part}</R>`)).next).toBeUndefined();
   });
 
-  it('explain failures in our words and theirs', () => {
+  it("explain failures in our words and in S3's", () => {
     const body = xml(
       '<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>',
     );
-    expect(readFailure(400, body)).toEqual({
+    expect(explainFailure(400, body)).toEqual({
       quote: 'ExpiredToken: The provided token has expired.',
       advice: expect.objectContaining({ reason: 'auth' }),
     });
-    expect(readFailure(403, xml('<Error><Code>constructor</Code></Error>'))).toEqual({
+    expect(explainFailure(403, xml('<Error><Code>constructor</Code></Error>'))).toEqual({
       quote: 'constructor',
     });
-    expect(readFailure(502, Buffer.from('<html><body>Bad gateway'))).toBeUndefined();
+    expect(explainFailure(502, Buffer.from('<html><body>Bad gateway'))).toBeUndefined();
   });
 
-  it('expand no entities of their own', () => {
+  it('expand no custom entities', () => {
     const bomb =
       '<!DOCTYPE Error [<!ENTITY a "xxxx"><!ENTITY b "&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>';
     for (const entity of ['b', 'c'])
@@ -56,7 +56,7 @@ describe('answers of S3', () => {
   it.each([
     ['that is very deep', '<a>'.repeat(200_000)],
     ['that is deep and whole', `${'<a>'.repeat(50_000)}${'</a>'.repeat(50_000)}`],
-  ])('%s are no answer', (_, text) => expect(s3Error(Buffer.from(text))).toBeUndefined());
+  ])('%s are not a response', (_, text) => expect(s3Error(Buffer.from(text))).toBeUndefined());
 
   it('never throw', () => {
     fc.assert(

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Advice } from '../http/file-failures.ts';
 import { elements, rootOf, textOf } from '../http/xml.ts';
 
-/** The error in the body of an answer. */
+/** The error in the body of a response. */
 export interface S3Error {
   code: string;
   message: string;
@@ -16,7 +16,7 @@ export interface StoredPart {
   etag: string;
 }
 
-/** The error that a body reports, also one of an answer with status 200; undefined if it reports none. */
+/** The error in a body, which may come with status 200; undefined if there is none. */
 export function s3Error(bytes: Uint8Array): S3Error | undefined {
   const root = rootOf(bytes);
   const code = root?.name === 'Error' ? textOf(root, 'Code') : undefined;
@@ -24,17 +24,17 @@ export function s3Error(bytes: Uint8Array): S3Error | undefined {
   return { code, message: textOf(root, 'Message') ?? '', region: textOf(root, 'Region') };
 }
 
-/** The id in the answer to CreateMultipartUpload. */
+/** The upload ID in the response to CreateMultipartUpload. */
 export function uploadIdOf(bytes: Uint8Array): string | undefined {
   return textOf(rootOf(bytes), 'UploadId');
 }
 
-/** The ETag in the answer to CopyObject, UploadPartCopy or CompleteMultipartUpload. */
+/** The ETag in the response to CopyObject, UploadPartCopy or CompleteMultipartUpload. */
 export function etagOf(bytes: Uint8Array): string | undefined {
   return textOf(rootOf(bytes), 'ETag');
 }
 
-/** The newest unfinished upload of exactly this key in the answer to ListMultipartUploads. */
+/** The newest unfinished upload of exactly this key in the response to ListMultipartUploads. */
 export function newestUpload(bytes: Uint8Array, key: string): string | undefined {
   const uploads = elements(rootOf(bytes), 'Upload').filter((upload) => textOf(upload, 'Key') === key);
   const newest = uploads.sort((a, b) =>
@@ -43,7 +43,7 @@ export function newestUpload(bytes: Uint8Array, key: string): string | undefined
   return textOf(newest, 'UploadId');
 }
 
-/** The parts in an answer to ListParts, and after which number the next page begins. */
+/** The parts in a response to ListParts, and the marker of the next page. */
 export function partsOf(bytes: Uint8Array): { parts: StoredPart[]; next: string | undefined } {
   const root = rootOf(bytes);
   const parts = elements(root, 'Part').flatMap((part) => {
@@ -67,48 +67,48 @@ const wrongKeys: Advice = {
   reason: 'auth',
   text: 'it refused the keys: check accessKeyID, secretAccessKey and sessionToken in the Secret of the Endpoint',
 };
-const again = (text: string): Advice => ({ reason: 'retryable', text });
+const retryable = (text: string): Advice => ({ reason: 'retryable', text });
 /** Codes whose status alone would mislead (docs.aws.amazon.com, API_Error). */
 const adviceOf: Readonly<Record<string, Advice>> = {
   AuthorizationHeaderMalformed: {
     reason: 'config',
-    text: 'it wants another region: set the key region in the Secret of the Endpoint',
+    text: 'it requires another region: set the key region in the Secret of the Endpoint',
   },
-  BadDigest: again('it received other bytes than were sent: check the network'),
+  BadDigest: retryable('the bytes it received differ from those sent: check the network'),
   ExpiredToken: { reason: 'auth', text: 'the session token has expired: renew the Secret of the Endpoint' },
-  IncompleteBody: again('it did not receive all bytes: check the network'),
-  InternalError: again('it has an internal problem: retry later'),
+  IncompleteBody: retryable('it did not receive all bytes: check the network'),
+  InternalError: retryable('it has an internal problem: retry later'),
   InvalidAccessKeyId: wrongKeys,
   InvalidObjectState: { reason: 'permanent', text: 'the object is archived: restore it first' },
   InvalidToken: wrongKeys,
   NoSuchBucket: { reason: 'config', text: 'the bucket does not exist: check remoteURL of the Endpoint' },
-  NoSuchUpload: again('the upload is gone: another client has ended it'),
-  QuotaExceeded: again('its quota is used up: make room there'),
+  NoSuchUpload: retryable('the upload no longer exists: another client has ended it'),
+  QuotaExceeded: retryable('its quota is used up: free some space'),
   RequestTimeTooSkewed: { reason: 'config', text: 'the clocks of worker and storage differ: set them right' },
-  RequestTimeout: again('it did not receive the request in time: check the network'),
+  RequestTimeout: retryable('it did not receive the request in time: check the network'),
   SignatureDoesNotMatch: wrongKeys,
-  SlowDown: again('it limits the rate of requests: retry later'),
+  SlowDown: retryable('it limits the rate of requests: retry later'),
   TokenRefreshRequired: wrongKeys,
-  XAmzContentSHA256Mismatch: again('it received other bytes than were sent: check the network'),
-  XMinioStorageFull: again('its storage is full: make room there'),
+  XAmzContentSHA256Mismatch: retryable('the bytes it received differ from those sent: check the network'),
+  XMinioStorageFull: retryable('its storage is full: free some space'),
 };
 
-/** AWS answers so, without a Location, at the host of a region in which the bucket is not. */
-function elsewhereAdvice({ 'x-amz-bucket-region': named }: IncomingHttpHeaders): Advice {
+/** Advice for AWS's 301 without a Location: the bucket is in another region than the host. */
+function wrongRegionAdvice({ 'x-amz-bucket-region': named }: IncomingHttpHeaders): Advice {
   const region =
     typeof named === 'string' && /^[a-z0-9-]{1,40}$/.test(named) ? `region ${named}` : 'another region';
   const fix = 'set remoteURL of the Endpoint to s3://bucket, or to the host of that region';
   return { reason: 'config', text: `the bucket is in ${region}: ${fix}` };
 }
 
-/** What the body of a failure says, for the message. */
-export function readFailure(
+/** Explains the body of a failure. */
+export function explainFailure(
   status: number,
   bytes: Uint8Array,
   headers: IncomingHttpHeaders = {},
 ): { quote: string; advice?: Advice } | undefined {
   const error = s3Error(bytes);
-  const elsewhere = status === 301 && headers.location === undefined ? elsewhereAdvice(headers) : undefined;
+  const elsewhere = status === 301 && headers.location === undefined ? wrongRegionAdvice(headers) : undefined;
   if (error === undefined) return elsewhere && { quote: '', advice: elsewhere };
   const { code, message } = error;
   const advice = elsewhere ?? (Object.hasOwn(adviceOf, code) ? adviceOf[code] : undefined);

@@ -7,10 +7,10 @@ import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import type { FileServer, ServerRequest } from '../servers/file-server.ts';
 import { infoOf } from '../servers/response-info.ts';
 import type { Dialect } from '../servers/web-file.ts';
-import { readFailure, s3Error } from './answers.ts';
+import { explainFailure, s3Error } from './answers.ts';
 import type { S3Place } from './place.ts';
 
-/** One object of a storage, and how to send requests about it. */
+/** One object of a storage and the client for it. */
 export interface S3Object {
   send: FileServer;
   place: S3Place;
@@ -19,14 +19,14 @@ export interface S3Object {
   retry: RetryPolicy;
 }
 
-/** An answer without a body, or one that was read whole. */
+/** A response without a body, or with a buffered body. */
 export interface Answer {
   status: number;
   bytes: Buffer;
   etag: string | undefined;
 }
 
-/** The URL of the object with a query; values are escaped here. */
+/** Returns the URL of the object with a query, whose values are escaped. */
 export function withQuery(url: URL, query: Readonly<Record<string, string | number>>): URL {
   const result = new URL(url);
   result.search = Object.entries(query)
@@ -35,10 +35,10 @@ export function withQuery(url: URL, query: Readonly<Record<string, string | numb
   return result;
 }
 
-/** The body of a request that the storage may take minutes for: it has the deadline of an upload. */
+/** The body of a request that the storage may need minutes for; it makes the deadline of an upload apply. */
 export const noBytes = new Uint8Array(0);
 
-/** Sends bytes, hashed for the signature off the main thread, or nothing. */
+/** Sends a request with a buffered body, hashed off the main thread, or without a body. */
 export async function ask(
   { send }: S3Object,
   request: Omit<ServerRequest, 'body' | 'length' | 'bodyHash'>,
@@ -57,8 +57,8 @@ export async function ask(
   return { status: answer.status, bytes: answer.bytes, etag: answer.headers.etag };
 }
 
-/** Runs a request whose answer may say 200 and report an error in its body all the same, as long copies do. */
-export async function askAtLength(
+/** Runs a request whose response may report an error with status 200, as long copies do. */
+export async function sendCheckingBody(
   object: S3Object,
   what: string,
   operation: () => Promise<Answer>,
@@ -67,13 +67,13 @@ export async function askAtLength(
   return withRetries({ policy: object.retry, signal }, async () => {
     const answer = await operation();
     if (answer.status !== 200 || s3Error(answer.bytes) === undefined) return answer;
-    const { quote = '', advice } = readFailure(200, answer.bytes) ?? {};
+    const { quote = '', advice } = explainFailure(200, answer.bytes) ?? {};
     const message = `The storage failed while ${what}: ${advice?.text ?? 'retry later'}. It reports: ${quote}.`;
     throw new TransferError(advice?.reason ?? 'retryable', message);
   });
 }
 
-/** What is kept beside the content: its type, its digest, and where it came from. */
+/** The metadata stored with an object: its type, digest and source version. */
 export function metadataOf(
   { mediaType, origin }: FileUpload,
   digest: string | undefined,
@@ -85,7 +85,7 @@ export function metadataOf(
   };
 }
 
-/** How S3 is asked for objects: it has checksums and metadata, and If-Match in place of If-Range. */
+/** S3 has checksums and metadata, and uses If-Match instead of If-Range. */
 export const s3Dialect: Dialect = {
   headers: { 'x-amz-checksum-mode': 'ENABLED' },
   guard: 'if-match',
@@ -100,7 +100,7 @@ export const s3Dialect: Dialect = {
   },
 };
 
-/** The checksum of a whole object is the storage's own; one of its parts ends in `-<number>`. */
+/** The checksum of a whole object is computed by the storage; a composite one ends in `-<number of parts>`. */
 function digestOf(checksum: unknown, noted: unknown): Pick<FileInfo, 'digest' | 'proven'> {
   if (typeof checksum === 'string' && /^[A-Za-z0-9+/]{43}=$/.test(checksum))
     return { digest: `sha256:${Buffer.from(checksum, 'base64').toString('hex')}`, proven: true };

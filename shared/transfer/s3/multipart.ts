@@ -1,19 +1,27 @@
 import { createHash } from 'node:crypto';
 import { createSemaphore } from '#shared/base/async';
 import type { FileUpload } from '../content/file.ts';
-import { stopped, TransferError } from '../errors/transfer-error.ts';
+import { abortError, TransferError } from '../errors/transfer-error.ts';
 import { completion, etagOf, newestUpload, partsOf, type StoredPart, uploadIdOf } from './answers.ts';
-import { type Answer, ask, askAtLength, metadataOf, noBytes, type S3Object, withQuery } from './bucket.ts';
-import { mostParts, parallelParts } from './parts.ts';
+import {
+  type Answer,
+  ask,
+  metadataOf,
+  noBytes,
+  type S3Object,
+  sendCheckingBody,
+  withQuery,
+} from './bucket.ts';
+import { maxParts, parallelParts } from './parts.ts';
 
 const maxPages = 10;
 
-/** Stores one part; resolves with its ETag. */
+/** Sends one part and resolves with its ETag. */
 export type PartSender<T> = (part: T, number: number, signal: AbortSignal) => Promise<string>;
 
 /**
- * A multipart upload. What is left after a failure that may pass stays for the next attempt, which sends only the parts that are not there;
- * otherwise it is taken back.
+ * A multipart upload. After a retryable failure its parts are kept, so that the next attempt sends only the missing ones; otherwise it is
+ * aborted.
  */
 export class MultipartUpload {
   readonly #object: S3Object;
@@ -26,9 +34,9 @@ export class MultipartUpload {
     this.#stored = stored;
   }
 
-  /** Goes on with the newest unfinished upload of the object, or begins one. */
+  /** Resumes the newest unfinished upload of the object, or starts one. */
   static async open(object: S3Object, upload: FileUpload, signal: AbortSignal): Promise<MultipartUpload> {
-    const left = await unfinished(object, signal);
+    const left = await unfinishedUpload(object, signal);
     const stored = left === undefined ? undefined : await storedParts(object, left, signal);
     if (left !== undefined && stored !== undefined) return new MultipartUpload(object, left, stored);
     return MultipartUpload.begin(object, upload, signal);
@@ -38,7 +46,7 @@ export class MultipartUpload {
     return new MultipartUpload(object, await begin(object, upload, signal), new Map());
   }
 
-  /** Sends the parts, several at a time, and completes the object. Each of `parts` has `bytes` at most. */
+  /** Sends the parts concurrently and completes the object. Each part has at most `bytes`. */
   async run<T>(
     parts: AsyncIterable<T> | Iterable<T>,
     bytes: number,
@@ -50,13 +58,13 @@ export class MultipartUpload {
       await this.#complete(etags, signal);
     } catch (caught) {
       const mayPass = signal.aborted || (caught instanceof TransferError && caught.reason === 'retryable');
-      // Best effort: storages have a rule to remove what is left (AbortIncompleteMultipartUpload).
+      // Best effort: storages can expire incomplete uploads (AbortIncompleteMultipartUpload).
       if (!mayPass) await this.#abort(signal).catch(() => undefined);
       throw caught;
     }
   }
 
-  /** Sends the bytes of one part, unless an earlier attempt did. An ETag is the MD5 of a part, except under some kinds of encryption. */
+  /** Sends the bytes of one part, unless an earlier attempt did. The ETag is the MD5 of the part, except with some kinds of encryption. */
   readonly sendBytes: PartSender<Uint8Array<ArrayBuffer>> = async (bytes, number, signal) => {
     const known = this.#stored.get(number);
     if (known?.size === bytes.length) {
@@ -70,10 +78,10 @@ export class MultipartUpload {
       ...this.#request('PUT', number),
     };
     const { etag } = await ask(this.#object, request, bytes, signal);
-    return etag ?? fail(`The storage gave part ${number} of ${label} no ETag.`);
+    return etag ?? fail(`The storage returned no ETag for part ${number} of ${label}.`);
   };
 
-  /** Has the storage copy one part from another object. */
+  /** Returns a sender that copies parts server-side from another object. */
   sendRange(source: { path: string; validator: string }): PartSender<{ from: number; to: number }> {
     return async ({ from, to }, number, signal) => {
       const { label } = this.#object;
@@ -88,8 +96,8 @@ export class MultipartUpload {
         activity: `copying part ${number} of ${label}`,
       };
       const copy = () => ask(this.#object, request, noBytes, signal);
-      const { bytes } = await askAtLength(this.#object, request.activity, copy, signal);
-      return etagOf(bytes) ?? fail(`The storage gave part ${number} of ${label} no ETag.`);
+      const { bytes } = await sendCheckingBody(this.#object, request.activity, copy, signal);
+      return etagOf(bytes) ?? fail(`The storage returned no ETag for part ${number} of ${label}.`);
     };
   }
 
@@ -123,7 +131,7 @@ export class MultipartUpload {
     try {
       for await (const part of parts) {
         const free = await slots.acquire(either);
-        if (sending.length >= mostParts) throw tooMany(this.#object);
+        if (sending.length >= maxParts) throw tooMany(this.#object);
         sending.push(send(part, sending.length + 1, free));
       }
     } catch (error) {
@@ -131,12 +139,12 @@ export class MultipartUpload {
       ended.abort();
     }
     await Promise.all(sending);
-    if (signal.aborted) throw stopped(signal);
+    if (signal.aborted) throw abortError(signal);
     if (failure !== undefined) throw failure.error;
     return etags;
   }
 
-  /** Makes the object of its parts. An answer that was lost shows as an upload that is not there any more. */
+  /** Completes the object. If the response was lost, the retry finds no upload and checks the object's ETag instead. */
   async #complete(etags: readonly string[], signal: AbortSignal): Promise<void> {
     const { place, label } = this.#object;
     const request = {
@@ -149,7 +157,7 @@ export class MultipartUpload {
     } as const;
     const body = new Uint8Array(completion(etags));
     const complete = (): Promise<Answer> => ask(this.#object, request, body, signal);
-    const { status } = await askAtLength(this.#object, request.activity, complete, signal);
+    const { status } = await sendCheckingBody(this.#object, request.activity, complete, signal);
     if (status === 200) return;
     const head = {
       method: 'HEAD',
@@ -158,10 +166,10 @@ export class MultipartUpload {
       activity: `looking for ${label}`,
     } as const;
     const { etag } = await ask(this.#object, head, undefined, signal);
-    if (etag === undefined || etag.replaceAll('"', '') !== combined(etags))
+    if (etag === undefined || etag.replaceAll('"', '') !== multipartEtag(etags))
       throw new TransferError(
         'retryable',
-        `The upload of ${label} is gone before it was complete: another client has ended it.`,
+        `The upload of ${label} disappeared before it was complete: another client has ended it.`,
         { again: false },
       );
   }
@@ -170,12 +178,12 @@ export class MultipartUpload {
     const { place, label } = this.#object;
     const url = withQuery(place.url, { uploadId: this.#id });
     const request = { method: 'DELETE', url, expect: [200, 204, 404], writing: true } as const;
-    await ask(this.#object, { ...request, activity: `taking back ${label}` }, undefined, signal);
+    await ask(this.#object, { ...request, activity: `aborting the upload of ${label}` }, undefined, signal);
   }
 }
 
-/** The ETag of an object that was made of parts: the MD5 of theirs. */
-function combined(etags: readonly string[]): string {
+/** The ETag of a multipart object: the MD5 of the MD5s of its parts. */
+function multipartEtag(etags: readonly string[]): string {
   const hash = createHash('md5');
   for (const etag of etags) hash.update(Buffer.from(etag.replaceAll('"', ''), 'hex'));
   return `${hash.digest('hex')}-${etags.length}`;
@@ -192,11 +200,11 @@ async function begin(object: S3Object, upload: FileUpload, signal: AbortSignal):
     activity: `starting to write ${label}`,
   } as const;
   const { bytes } = await ask(object, request, undefined, signal);
-  return uploadIdOf(bytes) ?? fail(`The storage began an upload of ${label} and named no id for it.`);
+  return uploadIdOf(bytes) ?? fail(`The storage started an upload of ${label} without an upload ID.`);
 }
 
-/** Not every account may list uploads, and not every storage can. */
-async function unfinished(object: S3Object, signal: AbortSignal): Promise<string | undefined> {
+/** The ID of an unfinished upload. Some accounts may not list uploads, and some storages cannot. */
+async function unfinishedUpload(object: S3Object, signal: AbortSignal): Promise<string | undefined> {
   const { place, label } = object;
   const url = withQuery(place.bucketURL, { uploads: '', prefix: place.key });
   const request = { method: 'GET', url, expect: [200, 400, 403, 404, 405, 501] } as const;
@@ -235,7 +243,7 @@ async function storedParts(
 function tooMany({ label }: S3Object): TransferError {
   return new TransferError(
     'permanent',
-    `The ${label} is too large for S3: it has more than ${mostParts} parts.`,
+    `The ${label} is too large for S3: it has more than ${maxParts} parts.`,
   );
 }
 

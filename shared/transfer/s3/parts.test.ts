@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { inParts, mostParts, PartBuffers, parallelParts, partBytes } from './parts.ts';
+import { maxParts, PartBuffers, parallelParts, partBytes, splitIntoParts } from './parts.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -40,14 +40,14 @@ describe('the parts of an upload', () => {
         }
         const parts: Uint8Array[] = [];
         const buffers = new PartBuffers();
-        for await (const part of inParts(content(), () => bytes, buffers)) {
+        for await (const part of splitIntoParts(content(), () => bytes, buffers)) {
           parts.push(Uint8Array.from(part));
           buffers.give(part);
         }
         expect(Buffer.concat(parts)).toEqual(Buffer.concat(given));
         expect(parts.slice(0, -1).every(({ length }) => length === bytes)).toBe(true);
         expect(parts.length).toBeGreaterThan(0);
-        expect(parts.length).toBeLessThanOrEqual(mostParts);
+        expect(parts.length).toBeLessThanOrEqual(maxParts);
       }),
       { numRuns: 100 },
     );

@@ -2,36 +2,36 @@ import { bytesText } from '#shared/base/errors';
 import { TransferError } from '../errors/transfer-error.ts';
 
 const mebibyte = 1024 * 1024;
-/** What one request sends, where a file does not need more of them than there may be. Storages refuse parts below 5 MiB. */
-export const usualPart = 8 * mebibyte;
-const largestPart = 64 * mebibyte;
-/** Of one upload (docs.aws.amazon.com, "Amazon S3 multipart upload limits"). */
-export const mostParts = 10_000;
-/** Bytes of parts that are sent at a time. */
+/** The usual size of a part, unless the file needs larger ones. Storages refuse parts below 5 MiB. */
+export const defaultPartBytes = 8 * mebibyte;
+const maxPartBytes = 64 * mebibyte;
+/** Maximum number of parts of an upload (docs.aws.amazon.com, "Amazon S3 multipart upload limits"). */
+export const maxParts = 10_000;
+/** Memory for parts in flight, in bytes. */
 const memory = 24 * mebibyte;
-const mostParallel = 3;
+const maxParallel = 3;
 
 /**
- * The bytes of part `number` (from 1 on): `usual`, or as many as a file of `size` needs for 10,000 parts. Without a size they grow with the
- * number, so that small files have small parts and large ones fit. The same file always has the same parts. Throws a permanent
- * TransferError for a file that does not fit.
+ * Returns the size of part `number` (from 1): `usual`, or as much as a file of `size` needs to fit into 10,000 parts. Without a size the parts
+ * grow with the number, so that small files have small parts and large files fit. Deterministic. Throws a permanent TransferError for a file
+ * that does not fit.
  */
-export function partBytes(number: number, size: number | undefined, usual = usualPart): number {
-  if (size === undefined) return Math.min(largestPart, usual * 2 ** Math.floor((number - 1) / 2500));
-  const needed = Math.ceil(size / mostParts / usual) * usual;
-  if (needed <= largestPart) return Math.max(usual, needed);
+export function partBytes(number: number, size: number | undefined, usual = defaultPartBytes): number {
+  if (size === undefined) return Math.min(maxPartBytes, usual * 2 ** Math.floor((number - 1) / 2500));
+  const needed = Math.ceil(size / maxParts / usual) * usual;
+  if (needed <= maxPartBytes) return Math.max(usual, needed);
   throw new TransferError(
     'permanent',
-    `A file of ${bytesText(size)} is too large for S3 here: ${mostParts} parts of ${bytesText(largestPart)} at most.`,
+    `A file of ${bytesText(size)} is too large for S3: the limit is ${maxParts} parts of ${bytesText(maxPartBytes)}.`,
   );
 }
 
-/** How many parts of that many bytes are sent at a time. */
+/** The number of concurrent parts of that many bytes. */
 export function parallelParts(bytes: number): number {
-  return Math.max(1, Math.min(mostParallel, Math.floor(memory / bytes)));
+  return Math.max(1, Math.min(maxParallel, Math.floor(memory / bytes)));
 }
 
-/** Buffers of parts that are sent, for the next ones: left to the garbage collector, they would pile up. */
+/** Recycles the buffers of sent parts, which would pile up if left to the garbage collector. */
 export class PartBuffers {
   readonly #free: Uint8Array<ArrayBuffer>[] = [];
 
@@ -40,14 +40,14 @@ export class PartBuffers {
     return known?.length === bytes ? known : new Uint8Array(bytes);
   }
 
-  /** Takes back a part that nobody reads any more. */
+  /** Returns a buffer that is no longer read. */
   give(part: Uint8Array<ArrayBuffer>): void {
-    if (this.#free.length < mostParallel) this.#free.push(new Uint8Array(part.buffer));
+    if (this.#free.length < maxParallel) this.#free.push(new Uint8Array(part.buffer));
   }
 }
 
-/** Cuts content into parts, in `buffers`. Empty content is one empty part. */
-export async function* inParts(
+/** Cuts content into parts, using `buffers`. Empty content is one empty part. */
+export async function* splitIntoParts(
   content: AsyncIterable<Uint8Array>,
   bytesOf: (number: number) => number,
   buffers: PartBuffers,

@@ -3,5 +3,5 @@ import { asConfig } from '../errors/as-config.ts';
 
 export { inRegion, isAnywhere, isAwsStorage, type S3Place } from '#shared/domain/address';
 
-/** As in shared/domain/address; throws a config TransferError. */
+/** See shared/domain/address. Throws a config TransferError. */
 export const s3Place = asConfig(address.s3Place);

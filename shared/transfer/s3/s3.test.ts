@@ -81,7 +81,7 @@ const methods = ({ requests, url }: FaultServer) =>
   );
 
 describe('a file to S3', () => {
-  it('that is small is one request, with its digest beside it', async () => {
+  it('that is small is one request, with its digest as metadata', async () => {
     const [source, destination] = [await web(small), await storage()];
     expect(await copy(fromWeb(source), destination)).toMatchObject({
       digest: digestOf(small),
@@ -94,7 +94,7 @@ describe('a file to S3', () => {
     expect(methods(destination)).toEqual(['HEAD', 'PUT', 'HEAD']);
   });
 
-  it('that is empty arrives', async () => {
+  it('that is empty is copied', async () => {
     const [source, destination] = [await web(Buffer.alloc(0)), await storage()];
     expect(await copy(fromWeb(source), destination)).toMatchObject({ digest: digestOf(Buffer.alloc(0)) });
     expect(stored(destination)?.bytes.length).toBe(0);
@@ -112,21 +112,18 @@ describe('a file to S3', () => {
     expect(methods(destination).filter((line) => line === 'PUT partNumber uploadId')).toHaveLength(3);
   });
 
-  it.each([{}, { expected: digestOf(small) }])(
-    'that is there already is not moved again (%j)',
-    async (options) => {
-      const [source, destination] = [await web(small), await storage()];
-      await copy(fromWeb(source), destination);
-      destination.requests.length = 0;
-      source.requests.length = 0;
-      const repeated = await copy(fromWeb(source), destination, options);
-      expect(repeated).toMatchObject({
-        digest: digestOf(small),
-        bytes: { existed: small.length, copied: 0 },
-      });
-      expect([methods(source), methods(destination)]).toEqual([['HEAD'], ['HEAD']]);
-    },
-  );
+  it.each([{}, { expected: digestOf(small) }])('that exists is not moved again (%j)', async (options) => {
+    const [source, destination] = [await web(small), await storage()];
+    await copy(fromWeb(source), destination);
+    destination.requests.length = 0;
+    source.requests.length = 0;
+    const repeated = await copy(fromWeb(source), destination, options);
+    expect(repeated).toMatchObject({
+      digest: digestOf(small),
+      bytes: { existed: small.length, copied: 0 },
+    });
+    expect([methods(source), methods(destination)]).toEqual([['HEAD'], ['HEAD']]);
+  });
 
   it('that has changed at its source is moved again', async () => {
     const [source, destination] = [await web(small), await storage()];
@@ -137,7 +134,7 @@ describe('a file to S3', () => {
     expect(stored(destination)?.bytes).toEqual(other);
   });
 
-  it('is not completed if it is not the one that was ordered', async () => {
+  it('is not completed if its digest is not the expected one', async () => {
     for (const content of [small, large]) {
       const [source, destination] = [await web(content), await storage()];
       const failure = await transferFailure(
@@ -148,7 +145,7 @@ describe('a file to S3', () => {
     }
   });
 
-  it('goes on with the parts that an earlier attempt left', async () => {
+  it('resumes with the parts of an earlier attempt', async () => {
     const [source, destination] = [await web(large), await storage()];
     const fault = ({ method, path }: { method: string; path: string }) =>
       method === 'PUT' && path.includes('partNumber=3') ? { status: 500 } : undefined;
@@ -162,7 +159,7 @@ describe('a file to S3', () => {
     expect(methods(destination).filter((line) => line === 'PUT partNumber uploadId')).toHaveLength(1);
   });
 
-  it('keeps no parts of an earlier attempt that are others by now', async () => {
+  it('replaces parts of an earlier attempt that have changed', async () => {
     const [source, destination] = [await web(large), await storage()];
     destination.uploads.set('old', {
       path: '/bucket/in/a b.tgz',
@@ -174,10 +171,10 @@ describe('a file to S3', () => {
     expect(stored(destination)?.headers).toMatchObject({ 'x-amz-meta-sha256': digestOf(large).slice(7) });
   });
 
-  it('is told by a warning if the storage keeps no metadata', async () => {
+  it('causes a warning if the storage stores no metadata', async () => {
     const [source, destination] = [await web(small), await storage({ metadata: false })];
     const { warnings } = await copy(fromWeb(source), destination);
-    expect(warnings).toEqual([expect.stringContaining('keeps no digest for file "a b.tgz"')]);
+    expect(warnings).toEqual([expect.stringContaining('stores no digest of file "a b.tgz"')]);
   });
 
   // Every request of a copy in parts in its turn, of both ends.
@@ -196,7 +193,7 @@ describe('a file to S3', () => {
     },
   );
 
-  it('is complete if only the answer to its completion was lost', async () => {
+  it('is complete if only the response to its completion was lost', async () => {
     const [source, destination] = [await web(large), await storage()];
     destination.fault = ({ method, path }) =>
       method === 'POST' && path.includes('uploadId=') && destination.uploads.size > 0
@@ -205,7 +202,7 @@ describe('a file to S3', () => {
     expect(await copy(fromWeb(source), destination)).toMatchObject({ digest: digestOf(large) });
   });
 
-  it('is tried again if the storage reports an error with status 200', async () => {
+  it('is retried if the storage reports an error with status 200', async () => {
     const [source, destination] = [await web(large), await storage()];
     let failed = false;
     destination.fault = ({ method, path }) => {
@@ -229,7 +226,7 @@ describe('a file to S3', () => {
   it.each([
     [{ credentials: { ...credentials, accessKeyID: 'OTHER' } }, 'auth', 'it refused the keys'],
     [{ credentials: { token: 't0ken' } }, 'config', 'needs accessKeyID and secretAccessKey'],
-  ])('tells what is wrong with %j', async (to, reason, message) => {
+  ])('explains what is wrong with %j', async (to, reason, message) => {
     const [source, destination] = [await web(small), await storage()];
     const failure = await transferFailure(copy(fromWeb(source), destination, { to }));
     expect(failure).toMatchObject({ reason, message: expect.stringContaining(message) });
@@ -259,7 +256,7 @@ describe('a file from S3', () => {
     return server;
   }
 
-  it('to another storage is streamed, and compared with the digest beside it', async () => {
+  it('to another storage is streamed, and compared with the digest in its metadata', async () => {
     const [source, destination] = [await seeded(small), await storage()];
     expect(await copy(fromS3(source, 'from'), destination)).toMatchObject({
       bytes: { copied: small.length },
@@ -272,7 +269,10 @@ describe('a file from S3', () => {
       headers: object?.headers ?? {},
     });
     const failure = await transferFailure(copy(fromS3(source, 'from'), destination));
-    expect(failure).toMatchObject({ reason: 'permanent', message: expect.stringContaining('is expected') });
+    expect(failure).toMatchObject({
+      reason: 'permanent',
+      message: expect.stringContaining('instead of the expected'),
+    });
     expect(stored(destination)?.bytes).toEqual(small);
   });
 

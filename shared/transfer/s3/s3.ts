@@ -4,28 +4,32 @@ import { TransferError } from '../errors/transfer-error.ts';
 import type { Connections } from '../servers/connections.ts';
 import type { FileLocation } from '../servers/location.ts';
 import { webFile } from '../servers/web-file.ts';
-import { ask, askAtLength, metadataOf, noBytes, type S3Object, s3Dialect } from './bucket.ts';
+import { ask, metadataOf, noBytes, type S3Object, s3Dialect, sendCheckingBody } from './bucket.ts';
 import { MultipartUpload, type PartSender } from './multipart.ts';
-import { objectOf, unable } from './open-object.ts';
-import { inParts, PartBuffers, partBytes, usualPart } from './parts.ts';
+import { openObject, unsupported } from './open-object.ts';
+import { defaultPartBytes, PartBuffers, partBytes, splitIntoParts } from './parts.ts';
 
-/** Bytes that one request copies: S3 takes 5 GiB, and then answers after minutes. */
+/** Bytes per server-side copy request: S3 accepts 5 GiB, but takes minutes for them. */
 const rangeBytes = 512 * 1024 ** 2;
 
-/** An object of an S3-compatible storage to read. Throws a config TransferError. */
+/** Opens an object of an S3-compatible storage for reading. Throws a config TransferError. */
 export function openS3Source(location: FileLocation, connections: Connections): FileSource {
-  const { object, storage } = objectOf(location, connections);
+  const { object, storage } = openObject(location, connections);
   const { send, place, label } = object;
   const within = { storage, path: place.copySource };
   return { ...webFile(send, place.url, label, s3Dialect), within };
 }
 
 /**
- * An object of an S3-compatible storage to write. Small files are one request, others are sent in parts while they are read. The digest is
- * kept in the metadata `sha256`. Throws a config TransferError. `usual` is the size of parts in bytes.
+ * Opens an object of an S3-compatible storage for writing. Small files are sent in one request, others in parts while they are read. The digest
+ * is stored in the metadata `sha256`. `usual` is the size of parts in bytes. Throws a config TransferError.
  */
-export function openS3Sink(location: FileLocation, connections: Connections, usual = usualPart): FileSink {
-  const { object, storage } = objectOf(location, connections);
+export function openS3Sink(
+  location: FileLocation,
+  connections: Connections,
+  usual = defaultPartBytes,
+): FileSink {
+  const { object, storage } = openObject(location, connections);
   const { send, place, label } = object;
   const written = webFile(send, place.url, label, s3Dialect);
 
@@ -36,16 +40,16 @@ export function openS3Sink(location: FileLocation, connections: Connections, usu
 
   return {
     label,
-    written,
+    readBack: written,
     storage,
     head,
 
     async put(upload, signal) {
       await putContent(object, upload, usual, signal);
-      const { size, digest } = upload.read();
+      const { size, digest } = upload.identity();
       const found = await head(signal);
       if (found?.size !== size) {
-        const has = found === undefined ? 'is not there' : 'has another size';
+        const has = found === undefined ? 'does not exist' : 'has another size';
         const message = `The ${label} ${has} although ${bytesText(size)} were just written to it: another client writes it, or the storage lost it.`;
         throw new TransferError('retryable', message, { again: false });
       }
@@ -55,14 +59,14 @@ export function openS3Sink(location: FileLocation, connections: Connections, usu
         (await copyWithin(object, place.copySource, found.validator, upload, signal));
       return kept
         ? []
-        : [`the storage keeps no digest for ${label}: without sha256, each order of it moves it again`];
+        : [`the storage stores no digest of ${label}: without spec.sha256, every order copies it again`];
     },
 
     copyWithin: (path, validator, upload, signal) => copyWithin(object, path, validator, upload, signal),
   };
 }
 
-/** Has the storage copy an object, or set the metadata of the same one. False if it does not. */
+/** Copies an object server-side, or updates the metadata of the same object. False if the storage cannot. */
 async function copyWithin(
   object: S3Object,
   path: string,
@@ -70,7 +74,7 @@ async function copyWithin(
   upload: FileUpload,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { size, digest } = upload.read();
+  const { size, digest } = upload.identity();
   if (size <= rangeBytes) return copyObject(object, path, validator, metadataOf(upload, digest), signal);
   const multipart = await MultipartUpload.begin(object, { ...upload, digest }, signal);
   const starts = Array.from({ length: Math.ceil(size / rangeBytes) }, (_, index) => index * rangeBytes);
@@ -78,7 +82,7 @@ async function copyWithin(
   try {
     await multipart.run(ranges, 1, multipart.sendRange({ path, validator }), signal);
   } catch (caught) {
-    // A storage that copies no parts: the content can be sent instead.
+    // The storage does not support copies of parts: the content can be sent instead.
     if (caught instanceof TransferError && caught.reason !== 'retryable') return false;
     throw caught;
   }
@@ -94,14 +98,14 @@ async function putContent(
   const { size } = upload;
   const bytesOf = (number: number) => Math.min(partBytes(number, size, usual), Math.max(size ?? Infinity, 1));
   const buffers = new PartBuffers();
-  const parts = inParts(upload.content(signal), bytesOf, buffers);
+  const parts = splitIntoParts(upload.content(signal), bytesOf, buffers);
   try {
     const first = await parts.next();
     const second = await parts.next();
     if (first.done === true) return;
     if (second.done === true) {
       const { place, label } = object;
-      const headers = metadataOf(upload, upload.read().digest);
+      const headers = metadataOf(upload, upload.identity().digest);
       const request = { method: 'PUT', url: place.url, headers, expect: [200], writing: true } as const;
       await ask(object, { ...request, activity: `writing ${label}` }, first.value, signal);
       return;
@@ -141,11 +145,11 @@ async function copyObject(
       'x-amz-copy-source-if-match': validator,
       'x-amz-metadata-directive': 'REPLACE',
     },
-    expect: [200, ...unable],
+    expect: [200, ...unsupported],
     writing: true,
     activity: `copying ${label} within the storage`,
   } as const;
   const copy = () => ask(object, request, noBytes, signal);
-  const { status } = await askAtLength(object, request.activity, copy, signal);
+  const { status } = await sendCheckingBody(object, request.activity, copy, signal);
   return status === 200;
 }

@@ -67,14 +67,14 @@ describe('signature version 4', () => {
     );
   });
 
-  it('is left out without keys', async () => {
+  it('is omitted without keys', async () => {
     const signer = createS3Signer(undefined);
     const request = { method: 'GET', url: new URL(bucket), expect: [], activity: '' } as const;
     expect(await signer.headers(request, signal)).toEqual({});
   });
 });
 
-it('without keys learns where the bucket is, and nothing from a refusal', () => {
+it('without keys learns the region of the bucket, and nothing from a refusal', () => {
   const signer = createS3Signer(undefined, 'us-east-1', now);
   const headers = { 'x-amz-bucket-region': 'eu-west-3' };
   expect(signer.learn(403, headers, Buffer.alloc(0))).toBe(false);

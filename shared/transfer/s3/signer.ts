@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AwsV4Signer } from 'aws4fetch';
+import type { CredentialSource } from '../credentials/cached-credentials.ts';
 import type { EndpointCredentials, S3Credentials } from '../credentials/credentials.ts';
-import type { Lend } from '../credentials/kept.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { ServerRequest, Signer } from '../servers/file-server.ts';
 import { s3Error } from './answers.ts';
@@ -10,7 +10,7 @@ import { s3Error } from './answers.ts';
 const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const regionName = /^[a-z0-9][a-z0-9-]{0,40}$/;
 
-/** The keys in the credentials of an Endpoint: `username` and `password` count as such. Throws a config TransferError for others. */
+/** The keys in an Endpoint's credentials; `username` and `password` are accepted as keys. Throws a config TransferError for others. */
 export function s3Keys(
   credentials: EndpointCredentials | undefined,
   endpoint: string,
@@ -25,24 +25,24 @@ export function s3Keys(
   );
 }
 
-/** A signer that knows in which region the storage is. */
+/** A signer that knows the region of the storage. */
 export interface S3Signer extends Signer {
-  /** As far as the storage has said it. */
+  /** The region that the storage has reported last. */
   readonly region: string;
 }
 
 /**
- * Signs requests with AWS Signature Version 4; without keys it sends them unsigned. Keys that are lent for the identity of a pod are used
- * once the storage has refused a request without: what is public needs none. The region is corrected if the storage names another one.
- * `now` is in milliseconds.
+ * Creates a signer for AWS Signature Version 4; without keys requests are unsigned. Keys of a pod's identity are used only after the storage has
+ * refused an unsigned request, because public content needs none. The region is corrected if the storage reports another one. `now` is in
+ * milliseconds.
  */
 export function createS3Signer(
-  keys: S3Credentials | Lend<S3Credentials> | undefined,
+  keys: S3Credentials | CredentialSource<S3Credentials> | undefined,
   region = 'us-east-1',
   now: () => number = Date.now,
 ): S3Signer {
   let current = region;
-  let isWanted = typeof keys !== 'function';
+  let isRequired = typeof keys !== 'function';
   const cache = new Map<string, ArrayBuffer>();
   return {
     hasCredentials: keys !== undefined,
@@ -51,7 +51,7 @@ export function createS3Signer(
     },
 
     async headers({ method, url, headers = {}, body, bodyHash }: ServerRequest, signal: AbortSignal) {
-      if (keys === undefined || !isWanted) return {};
+      if (keys === undefined || !isRequired) return {};
       const mine = typeof keys === 'function' ? await keys(signal) : keys;
       const { accessKeyID: accessKeyId, secretAccessKey, sessionToken } = mine;
       const hash = bodyHash ?? (body === undefined ? emptyHash : 'UNSIGNED-PAYLOAD');
@@ -74,17 +74,17 @@ export function createS3Signer(
     learn(status, headers, bytes) {
       if (![301, 307, 400, 401, 403].includes(status)) return false;
       const refused = status === 401 || status === 403;
-      if (refused && isWanted) return false;
+      if (refused && isRequired) return false;
       const named = regionOf(headers, bytes);
       const isOther = named !== undefined && named !== current;
       if (isOther) current = named;
-      if (refused) isWanted = true;
+      if (refused) isRequired = true;
       return refused || isOther;
     },
   };
 }
 
-/** Proxies on the way may change the other headers. */
+/** The headers to sign; proxies may change the others. */
 function signable(headers: Readonly<Record<string, string>>): Record<string, string> {
   const signed = Object.entries(headers).filter(
     ([name]) => name.startsWith('x-amz-') || ['content-type', 'range', 'date', 'if-match'].includes(name),

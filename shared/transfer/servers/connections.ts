@@ -1,10 +1,10 @@
 import { createMasker, type Masker } from '#shared/base/errors';
-import { explainShortage, reworded, stopped, TransferError } from '../errors/transfer-error.ts';
+import { abortError, explainShortage, TransferError, withMessage } from '../errors/transfer-error.ts';
 import { createHttpClient, defaultTimeouts, type HttpClient, type Timeouts } from '../http/http-client.ts';
 import { createLimiters, type LimiterOf } from '../http/limiter.ts';
-import { mayKnow } from '../http/reach.ts';
+import { mayIdentifyAt } from '../http/reach.ts';
 import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
-import { waitsIn } from '../http/waits.ts';
+import { sharedWaitsIn } from '../http/shared-waits.ts';
 import { createIdentities, type Identities } from '../identity/identities.ts';
 import type { TlsSettings } from '../reference/image-address.ts';
 
@@ -13,37 +13,39 @@ export interface ConnectionOptions {
   timeouts?: Partial<Timeouts>;
   /** The environment with HTTP_PROXY, HTTPS_PROXY and NO_PROXY; default: no proxy. */
   proxyEnv?: Readonly<Record<string, string | undefined>>;
-  /** The environment in which a cloud has told a pod its identity (`createIdentities`); default: no identity. */
+  /** The environment with a pod's cloud identity (`createIdentities`); default: no identity. */
   identityEnv?: Readonly<Record<string, string | undefined>>;
-  /** A folder in which workers of one machine tell one another how long a server wants no requests of an account. */
+  /** A folder in which the workers of one machine share Retry-After waits. */
   waitsDir?: string;
 }
 
-/** The state that the parts of one transfer share: limits per account at a host, secrets to mask, connections to close. */
+/** The shared state of one transfer: limits per account and host, secrets to mask, connections to close. */
 export interface Connections {
   readonly masker: Masker;
   readonly retry: RetryPolicy;
-  /** For Endpoints without credentials at servers of clouds. */
+  /** Pod identities, for Endpoints without credentials at cloud servers. */
   readonly identities: Identities;
-  /** Turns a caught error into one for users: the abort if there was one, with secrets masked. */
+  /** Turns a caught error into one for users: the signal's error if it is aborted, with secrets masked. */
   explain(caught: unknown, signal: AbortSignal): unknown;
   /**
-   * A client for the HTTP server at `origin`, closed with the others. Its requests run in the slots of the account's `limiter`. The client
-   * certificate is shown to that server and to the `tokenHosts`.
+   * Returns a client for the HTTP server at `origin`, closed with the session. The caller runs its requests in the account's `limiter`. The
+   * client certificate is offered only to that server and to the `tokenHosts`.
    */
   client(tls: TlsSettings, origin: string, tokenHosts?: readonly string[]): HttpClient;
   readonly limiter: LimiterOf;
   close(): void;
 }
 
-/** Connects to nothing until a request is sent. */
+/** Creates the connections of one transfer. Nothing is sent until they are used. */
 export function createConnections(options: ConnectionOptions = {}): Connections {
   const masker = createMasker();
-  const limiter = createLimiters(options.waitsDir === undefined ? undefined : waitsIn(options.waitsDir));
+  const limiter = createLimiters(
+    options.waitsDir === undefined ? undefined : sharedWaitsIn(options.waitsDir),
+  );
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const clients: HttpClient[] = [];
   function client(tls: TlsSettings, origin: string, tokenHosts: readonly string[] = []): HttpClient {
-    const fresh = createHttpClient(tls, timeouts, options.proxyEnv, mayKnow(origin, tokenHosts));
+    const fresh = createHttpClient(tls, timeouts, options.proxyEnv, mayIdentifyAt(origin, tokenHosts));
     clients.push(fresh);
     return fresh;
   }
@@ -54,8 +56,8 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
     client,
     limiter,
     explain(caught, signal) {
-      const error = signal.aborted ? stopped(signal) : explainShortage(caught);
-      return error instanceof TransferError ? reworded(error, masker.apply(error.message)) : error;
+      const error = signal.aborted ? abortError(signal) : explainShortage(caught);
+      return error instanceof TransferError ? withMessage(error, masker.apply(error.message)) : error;
     },
     close() {
       for (const client of clients) client.close();

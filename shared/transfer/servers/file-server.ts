@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { stopped, type TransferError } from '../errors/transfer-error.ts';
+import { abortError, type TransferError } from '../errors/transfer-error.ts';
 import { type BodySource, type ByteStream, readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../http/file-failures.ts';
 import type { HttpClient, HttpRequest } from '../http/http-client.ts';
 import type { Limiter } from '../http/limiter.ts';
-import { createReach, type Reach } from '../http/reach.ts';
+import { createReach, type ReachPolicy } from '../http/reach.ts';
 import { sendFollowing } from '../http/redirect.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 
@@ -20,7 +20,7 @@ export interface ServerRequest {
   url: URL;
   headers?: Readonly<Record<string, string>>;
   body?: BodySource;
-  /** Bytes of the body; undefined: it is sent in chunks. */
+  /** Bytes of the body; undefined for chunked encoding. */
   length?: number | undefined;
   /** SHA-256 of the body in hex, for signers that need it. */
   bodyHash?: string;
@@ -29,7 +29,7 @@ export interface ServerRequest {
   /** For messages, as in `reading "a/b"`. */
   activity: string;
   writing?: boolean;
-  /** True: the caller reads the body as a stream. Otherwise it is read here, up to 1 MiB. */
+  /** True: the caller reads the body as a stream. Otherwise it is buffered, up to 1 MiB. */
   streamed?: boolean;
 }
 
@@ -39,18 +39,18 @@ export interface ServerResponse {
   /** Empty if the body is streamed. */
   bytes: Buffer;
   stream: ByteStream;
-  /** False for the answer of another server, which no message quotes. */
+  /** False if another server sent the response; messages must not quote it. */
   quotable: boolean;
 }
 
 /** Sends requests to one server. Rejects with a TransferError. */
 export type FileServer = (request: ServerRequest, signal: AbortSignal) => Promise<ServerResponse>;
 
-/** Makes the headers that prove who sends a request, and learns from what the server answers. */
+/** Authenticates requests, and learns from responses. */
 export interface Signer {
   readonly hasCredentials: boolean;
   headers(request: ServerRequest, signal: AbortSignal): Promise<Record<string, string>>;
-  /** Takes an unexpected answer; true if another attempt would be another request. */
+  /** Learns from an unexpected response; true if a retry would send a different request. */
   learn(status: number, headers: IncomingHttpHeaders, body: Buffer): boolean;
 }
 
@@ -62,13 +62,13 @@ export interface FileServerOptions {
   limiter: Limiter;
   retry: RetryPolicy;
   signer: Signer;
-  /** Where a URL of the server is asked for by now: a signer can learn that too. Default: there. */
+  /** Maps a URL to the current server, which a signer may have learnt. Default: unchanged. */
   at?: (url: URL) => URL;
-  /** Hosts beside its own that it may redirect to (`createReach`). */
+  /** Further hosts that it may redirect to (`createReach`). */
   redirectHosts: readonly string[];
-  /** Of the Endpoint whose content has named this server. Default: this is the server of the Endpoint. */
-  reach?: Reach;
-  /** What the body of a failure says; undefined where it says nothing. */
+  /** The rules of the Endpoint whose content refers to this server. Default: this is the server of the Endpoint. */
+  reach?: ReachPolicy;
+  /** Explains the body of a failure; undefined if it explains nothing. */
   readFailure?: (
     status: number,
     body: Buffer,
@@ -78,15 +78,15 @@ export interface FileServerOptions {
 
 const userAgent = 'arc-transfer';
 const answerLimit = 1024 * 1024;
-const maxLessons = 2;
+const maxRepeats = 2;
 const nothing = Buffer.alloc(0);
 
-/** A client for one file server, with credentials, redirects, limits, retries and explained failures. */
+/** Creates a client for one file server, with credentials, redirects, limits, retries and explained failures. */
 export function createFileServer(options: FileServerOptions): FileServer {
   const { client, limiter, origin, signer, at = (url: URL) => url } = options;
   const { reach = createReach({ ...options, origin: () => at(origin) }) } = options;
 
-  /** One attempt, repeated while the signer learns from the answer: that credentials are wanted, and for which region. */
+  /** Sends a request, and again while the signer learns from the response, for example that credentials or another region are required. */
   async function attempt(request: ServerRequest, context: FileContext, signal: AbortSignal) {
     for (let repeated = 0; ; repeated += 1) {
       const next = await httpRequest({ ...request, url: at(request.url) }, signer, signal);
@@ -105,7 +105,7 @@ export function createFileServer(options: FileServerOptions): FileServer {
       const bytes = streamed ? nothing : ((await readBody(body, answerLimit)) ?? nothing);
       if (
         status >= 300 &&
-        repeated < maxLessons &&
+        repeated < maxRepeats &&
         access.credentials &&
         signer.learn(status, headers, bytes)
       ) {
@@ -114,13 +114,13 @@ export function createFileServer(options: FileServerOptions): FileServer {
       }
       const { quotable } = access;
       if (expected) return { status, headers, bytes, stream: body, quotable };
-      const said = quotable ? whatItSays(options, status, bytes, headers) : undefined;
-      throw slowedDown(fileStatusFailure(context, status, headers, said?.quote, said?.advice), status);
+      const said = quotable ? explainBody(options, status, bytes, headers) : undefined;
+      throw recordSlowDown(fileStatusFailure(context, status, headers, said?.quote, said?.advice), status);
     }
   }
 
-  /** The failure, of which the requests to come keep the wait that it asks for. */
-  function slowedDown(failure: TransferError, status: number): TransferError {
+  /** Applies the wait that the failure asks for to further requests. */
+  function recordSlowDown(failure: TransferError, status: number): TransferError {
     const { baseMs, maxRetryAfterMs } = options.retry;
     if (status === 429 || status === 503)
       limiter.slowDown(Math.min(failure.retryAfterMs ?? baseMs, maxRetryAfterMs));
@@ -139,20 +139,20 @@ export function createFileServer(options: FileServerOptions): FileServer {
     };
     return withRetries({ policy: options.retry, signal }, async () => {
       try {
-        // A running upload may wait for a download from the same host, so it must not hold the slot that the download needs.
+        // An upload may wait for a download from the same host, so it must not occupy the slot that the download needs.
         if (request.body === undefined)
           return await limiter.run(signal, () => attempt(request, context, signal));
         await limiter.pass(signal);
         return await attempt(request, context, signal);
       } catch (caught) {
-        if (signal.aborted) throw stopped(signal);
+        if (signal.aborted) throw abortError(signal);
         throw fileNetworkFailure(context, caught);
       }
     });
   };
 }
 
-function whatItSays(
+function explainBody(
   { endpoint, readFailure }: FileServerOptions,
   status: number,
   body: Buffer,

@@ -9,20 +9,20 @@ export interface FileLocation {
   name: string;
   /** `https://host[:port][/prefix]`, `http://...`, or without a scheme; for S3 the prefix begins with the bucket. */
   remoteURL: string;
-  /** Below `remoteURL`: names with `/` between them, not escaped. */
+  /** Unescaped, relative to `remoteURL`, with names separated by `/`. */
   path: string;
   tls?: TlsSettings;
   credentials?: EndpointCredentials;
-  /** Hosts that the server may redirect to and have content sent to. They receive no credentials (`createReach`). */
+  /** Hosts that the server may redirect to, and that may receive content, but no credentials (`createReach`). */
   redirectHosts?: readonly string[];
-  /** Hosts of a registry's token service that get the credentials too (`isTrustedRealm`). */
+  /** Hosts of a registry's token service that also receive the credentials (`isTrustedRealm`). */
   tokenHosts?: readonly string[];
 }
 
-/** As in shared/domain/address; throws a config TransferError. */
+/** See shared/domain/address. Throws a config TransferError. */
 export const fileURL = asConfig(address.fileURL);
 
-/** The file as it is called in messages: `file "a/b" of server host`. */
+/** The name of a file in messages: `file "a/b" of server host`. */
 export function labelOf(path: string, { host }: URL): string {
   return `file "${path}" of server ${host}`;
 }

@@ -3,22 +3,22 @@ import type { FileInfo, FileSource } from '../content/file.ts';
 import type { FileServer } from './file-server.ts';
 import { infoOf, openedOf } from './response-info.ts';
 
-/** Statuses of servers that support GET but not HEAD, or not for everybody; a GET says what is wrong. */
+/** Statuses of servers that do not support HEAD, or not for everybody; a GET then shows the actual problem. */
 const noHead = [400, 403, 404, 405, 410, 501];
 
-/** How a kind of server is asked for files. */
+/** How requests differ between kinds of file servers. */
 export interface Dialect {
   /** Sent with each request. */
   headers: Readonly<Record<string, string>>;
-  /** Carries the version that a part must be of. `if-match` is answered with 412, `if-range` with the whole. */
+  /** The header with the required version of a range. `if-match` fails with 412, `if-range` returns the whole file. */
   guard: 'if-range' | 'if-match';
   infoOf: (headers: IncomingHttpHeaders) => FileInfo;
 }
 
-// Compressed on its way, a file would have neither size nor ranges.
+// A compressed response would have neither size nor ranges.
 const http: Dialect = { headers: { 'accept-encoding': 'identity' }, guard: 'if-range', infoOf };
 
-/** A file of an HTTP server. `label` is its name in messages; `url` holds no credentials. */
+/** Returns a file of an HTTP server. `label` is its name in messages; `url` contains no credentials. */
 export function webFile(send: FileServer, url: URL, label: string, dialect = http): FileSource {
   const { headers: common, guard } = dialect;
   return {
@@ -47,7 +47,7 @@ export function webFile(send: FileServer, url: URL, label: string, dialect = htt
       );
       if (response.status !== 412 && response.status !== 416)
         return openedOf(response, dialect.infoOf(response.headers));
-      // The range or the version is not there: the whole shows the file as it is.
+      // The range or the version does not exist: a request from the beginning shows the current file.
       response.stream.destroy();
       return this.open(0, undefined, signal);
     },

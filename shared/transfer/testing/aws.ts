@@ -6,29 +6,29 @@ import { isSignedWith, signerOf } from './sigv4.ts';
 
 export interface AwsOptions {
   region: string;
-  /** The only role; the token of the pod that may assume it is `token()`. */
+  /** The only role, which the pod with the token `token()` may assume. */
   role: string;
   token: () => string;
-  /** A registry that asks nobody, at a plain HTTP origin. */
+  /** An anonymous registry, at a plain HTTP origin. */
   registry: string;
-  /** A storage that asks nobody, likewise; the bucket `mirror` of it is shown. */
+  /** An anonymous storage, likewise; its bucket `mirror` is served. */
   storage: string;
 }
 
-/** Services of AWS for a role, by host; what they ask for and answer is what AWS publishes. They check every signature. */
+/** AWS services for a role, by host, which follow AWS's published API and check every signature. */
 export interface Aws {
   services: Record<string, CloudService>;
   registryHost: string;
   bucketHost: string;
-  /** What was lent, which nothing may print. */
+  /** Issued secrets, which must not be printed. */
   secrets: string[];
-  /** Answers that STS gives next, instead of keys: status, code and message. */
+  /** The next responses of STS instead of keys: status, code and message. */
   refusals: [status: number, code: string, message: string][];
 }
 
 const namespace = 'https://sts.amazonaws.com/doc/2011-06-15/';
 
-/** Makes them; `startCloud` starts them. */
+/** Creates the services; `startCloud` starts them. */
 export function awsServices(options: AwsOptions): Aws {
   const { region, role, token, registry, storage } = options;
   const keys = new Map<string, { secret: string; session: string; expires: number }>();
@@ -69,7 +69,7 @@ export function awsServices(options: AwsOptions): Aws {
       );
   }
 
-  /** Why a request is refused: the code of AWS; undefined where its signature is right. */
+  /** The AWS error code of a refused request; undefined if its signature is valid. */
   function fault(service: string, request: IncomingMessage, body: Buffer): string | undefined {
     const { method = '', url: path = '', headers } = request;
     const signer = signerOf(headers);

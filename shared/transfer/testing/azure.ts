@@ -7,33 +7,33 @@ import { audienceOf, jwt } from './pod-token.ts';
 
 export interface AzureOptions {
   tenant: string;
-  /** The only client; the token of the pod that it trusts is `token()`. */
+  /** The only client, which trusts the pod with the token `token()`. */
   clientID: string;
   token: () => string;
-  /** A registry that asks nobody, at a plain HTTP origin. */
+  /** An anonymous registry, at a plain HTTP origin. */
   registry: string;
 }
 
-/** Services of Azure for a client, by host; what they ask for and answer is what Microsoft publishes. They check every field. */
+/** Azure services for a client, by host, which follow Microsoft's published API and check every field. */
 export interface Azure {
   services: Record<string, CloudService>;
   registryHost: string;
-  /** What was lent, which nothing may print. */
+  /** Issued secrets, which must not be printed. */
   secrets: string[];
-  /** Errors that the login gives next, instead of a token: the number of Microsoft Entra, and the error of OAuth. */
+  /** The next errors of the login instead of a token: Microsoft Entra's number and the OAuth error. */
   refusals: [code: number, error: string][];
-  /** What the registry answers next to a token of the login: status, code and message. */
+  /** The registry's next responses to a token of the login: status, code and message. */
   exchangeRefusals: [status: number, code: string, message: string][];
-  /** Whether everybody may pull. */
+  /** True for anonymous pulls. */
   publicPull: boolean;
 }
 
-/** `<action> <repository>` of what a token lets do. */
+/** `<action> <repository>` permitted by a token. */
 type Rights = ReadonlySet<string>;
 
 const login = 'login.microsoftonline.com';
 
-/** Makes them; `startCloud` starts them. */
+/** Creates the services; `startCloud` starts them. */
 export function azureServices({ tenant, clientID, token, registry }: AzureOptions): Azure {
   const registryHost = 'mirror.azurecr.io';
   const accessTokens = new Set<string>();
@@ -47,7 +47,7 @@ export function azureServices({ tenant, clientID, token, registry }: AzureOption
     exchangeRefusals: [],
     publicPull: false,
   };
-  const lend = (made: string): string => {
+  const issue = (made: string): string => {
     azure.secrets.push(made);
     return made;
   };
@@ -77,7 +77,7 @@ export function azureServices({ tenant, clientID, token, registry }: AzureOption
       scope: 'https://containerregistry.azure.net/.default',
     };
     if (!isDeepStrictEqual(rest, expected)) return void fail(900144, 'invalid_request');
-    const accessToken = lend(`entra-${randomUUID()}`);
+    const accessToken = issue(`entra-${randomUUID()}`);
     accessTokens.add(accessToken);
     answer(response, 200, {
       token_type: 'Bearer',
@@ -96,12 +96,12 @@ export function azureServices({ tenant, clientID, token, registry }: AzureOption
     if (!isDeepStrictEqual(rest, expected) || !accessTokens.has(given))
       return void refuse(response, 401, 'UNAUTHORIZED', 'authentication required');
     const exp = Math.floor(Date.now() / 1000) + 3 * 3600;
-    const refresh = lend(jwt({ jti: randomUUID(), aud: registryHost, exp, grant_type: 'refresh_token' }));
+    const refresh = issue(jwt({ jti: randomUUID(), aud: registryHost, exp, grant_type: 'refresh_token' }));
     refreshTokens.add(refresh);
     answer(response, 200, { refresh_token: refresh });
   }
 
-  /** The token service: by a refresh token, or for anybody where everybody may pull. */
+  /** The token service: with a refresh token, or anonymously if anonymous pulls are allowed. */
   function giveToken(request: IncomingMessage, response: ServerResponse, body: Buffer, url: URL): void {
     const form = request.method === 'POST' ? formOf(request, body) : undefined;
     const anybody = request.method === 'GET' && request.headers.authorization === undefined;
@@ -116,7 +116,7 @@ export function azureServices({ tenant, clientID, token, registry }: AzureOption
       const [, repository = '', actions = ''] = scope.split(':');
       return actions.split(',').map((action) => `${action} ${repository}`);
     });
-    const given = lend(`registry-${randomUUID()}`);
+    const given = issue(`registry-${randomUUID()}`);
     registryTokens.set(given, new Set(rights.filter((right) => known || right.startsWith('pull '))));
     answer(response, 200, { access_token: given });
   }

@@ -5,7 +5,7 @@ import { readChartArchive } from '../helm/chart-archive.ts';
 import { metadataOf } from '../helm/chart-images.ts';
 import { type ChartImage, chartImage } from '../helm/chart-manifest.ts';
 
-/** A file of an archive: its content, or the header of something that is no plain file. */
+/** A file in an archive: its content, or the header of a special file. */
 export type ChartFile = string | Buffer | Partial<tar.Header>;
 
 export interface PackedChart {
@@ -29,7 +29,7 @@ export async function packChart(
   pack.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of pack as AsyncIterable<Buffer>) chunks.push(chunk);
-  // The header of gzip would hold the time of packing.
+  // The gzip header would contain the time of packing.
   return gzipSync(Buffer.concat(chunks));
 }
 
@@ -49,7 +49,7 @@ export async function imageOfChart(tgz: Buffer, provenance?: Buffer): Promise<Ch
   });
 }
 
-/** Puts a chart into a registry as Helm stores it. */
+/** Pushes a chart to a registry in Helm's format. */
 export async function seedChart({ contents }: Registry, repository: string, tgz: Buffer): Promise<void> {
   const { manifest, blobs, tag } = await imageOfChart(tgz);
   const { digest, mediaType, bytes } = manifest;

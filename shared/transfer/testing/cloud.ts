@@ -5,18 +5,18 @@ import { buffer } from 'node:stream/consumers';
 import { type Authority, createAuthority } from '../../base/testing/authority.ts';
 import { listen } from './front.ts';
 
-/** Answers a request to one host of a cloud, whose body has been read. */
+/** Handles a request to one host of a cloud; its body has been read. */
 export type CloudService = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
 
-/** The servers of a cloud under their real names, with TLS, behind a proxy: the client's own code finds them, and no option leads it there. */
+/** The servers of a cloud under their real names, with TLS, behind a proxy: clients need no test option to reach them. */
 export interface Cloud {
   /** The value of HTTPS_PROXY. */
   proxy: string;
-  /** Who issued their certificates, as PEM: clients trust it as Node trusts any other (NODE_EXTRA_CA_CERTS). */
+  /** The CA of their certificates as PEM, which clients trust by NODE_EXTRA_CA_CERTS. */
   authority: string;
   /** Each request: `<method> <host><path>`. */
   requests: string[];
-  /** Hosts that a client wanted, and there are none of that name. */
+  /** Requested hosts that do not exist. */
   strangers: string[];
   close(): Promise<void>;
 }
@@ -69,14 +69,14 @@ export async function startCloud(
   };
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function answer(response: ServerResponse, status: number, value: object): void {
   response
     .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
     .end(JSON.stringify(value));
 }
 
-/** The fields of a form; undefined for what is sent as something else, or has a field twice. */
+/** The fields of a form; undefined for another content type, or a repeated field. */
 export function formOf({ headers }: IncomingMessage, body: Buffer): Record<string, string> | undefined {
   const fields = [...new URLSearchParams(body.toString())];
   const form = Object.fromEntries(fields);

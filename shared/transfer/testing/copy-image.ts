@@ -11,7 +11,7 @@ export interface CopyRequest extends CopyOptions {
 /** Copies one image from registry to registry, as `copyArtifact` does. */
 export async function copyImage({ source, destination, ...options }: CopyRequest): Promise<CopyResult> {
   return copyArtifact(options, async ({ session }) => ({
-    source: registrySource(session.open(source, 'pull')),
-    destination: registrySink(session.open(destination, 'pull,push')),
+    source: registrySource(session.repository(source, 'pull')),
+    destination: registrySink(session.repository(destination, 'pull,push')),
   }));
 }

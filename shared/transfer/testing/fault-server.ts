@@ -9,26 +9,26 @@ export interface SeenRequest {
   headers: http.IncomingHttpHeaders;
 }
 
-/** What goes wrong with a request: another answer, or the answer cut after some bytes of its body. */
+/** A fault of a request: another response, or a response cut after some bytes of its body. */
 export type Fault =
   | { status: number; headers?: http.OutgoingHttpHeaders; body?: string }
   | { cutAfter: number }
   | { reset: true }
   | undefined;
 
-/** A server for tests, on loopback, whose every request can go wrong. */
+/** A loopback server for tests that can fail at every request. */
 export interface FaultServer {
   /** `http://127.0.0.1:<port>`. */
   url: string;
   requests: SeenRequest[];
-  /** Decides on each request, by its number from 0 on. */
+  /** Decides about each request by its number, from 0. */
   fault: (request: SeenRequest, index: number) => Fault;
   close(): Promise<void>;
 }
 
 const maxBody = 64 * 1024 * 1024;
 
-/** Starts a server that answers with `serve`. */
+/** Starts a server with the handler `serve`. */
 export async function startFaultServer(
   serve: (request: SeenRequest, body: Buffer, response: ServerResponse) => void,
 ): Promise<FaultServer> {
@@ -72,7 +72,7 @@ function handle(
     if (length > maxBody) incoming.destroy();
     chunks.push(chunk);
   });
-  // A body that does not arrive as a whole changes nothing.
+  // An incomplete body has no effect.
   incoming.on('error', () => undefined);
   incoming.on('end', () => {
     if (!incoming.complete) return;
@@ -81,7 +81,7 @@ function handle(
   });
 }
 
-/** Breaks the connection after some bytes of the body. */
+/** Closes the connection after some bytes of the body. */
 function cut(response: ServerResponse, bytes: number): void {
   const end = response.end.bind(response);
   response.end = (body?: unknown) => {

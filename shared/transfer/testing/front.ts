@@ -3,7 +3,7 @@ import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerRespon
 import type { AddressInfo, Server } from 'node:net';
 import { Readable } from 'node:stream';
 
-/** Sends a request on to the same path of the server at `behind` (a plain HTTP origin), and its answer back; `change` may alter the head of the answer. */
+/** Forwards a request to the server at `behind` (a plain HTTP origin); `change` may modify the response headers. */
 export function passOn(
   behind: string,
   request: Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'pipe'>,
@@ -20,12 +20,12 @@ export function passOn(
   request.pipe(onward);
 }
 
-/** A request whose body has been read, as if it had not been; with another path. */
+/** Replays a request whose body has been read, with another path. */
 export function replayed({ method = '', url = '', headers }: IncomingMessage, body: Buffer, path = url) {
   return Object.assign(Readable.from([body]), { method, url: path, headers });
 }
 
-/** Lets a server listen on a free port of 127.0.0.1; `close` ends its connections too. */
+/** Makes a server listen on a free port of 127.0.0.1; `close` ends its connections too. */
 export async function listen(
   server: Server & { closeAllConnections(): void },
 ): Promise<{ port: number; close(): Promise<void> }> {

@@ -6,30 +6,30 @@ import { passOn, replayed } from './front.ts';
 import { audienceOf } from './pod-token.ts';
 
 export interface GoogleOptions {
-  /** The only provider, as the name of a resource; the token of the pod that it takes is `token()`. */
+  /** The resource name of the only provider, which accepts the pod token `token()`. */
   provider: string;
   token: () => string;
-  /** The address of the service account that the pod may act as; only this one may use the registry, if there is one. */
+  /** The service account that the pod may impersonate; if set, only it may use the registry. */
   serviceAccount?: string;
-  /** A registry that asks nobody, at a plain HTTP origin. */
+  /** An anonymous registry, at a plain HTTP origin. */
   registry: string;
 }
 
-/** Services of Google for a pod, by host; what they ask for and answer is what Google publishes. They check every field. */
+/** Google services for a pod, by host, which follow Google's published API and check every field. */
 export interface Google {
   services: Record<string, CloudService>;
   registryHost: string;
-  /** What was lent, which nothing may print. */
+  /** Issued secrets, which must not be printed. */
   secrets: string[];
-  /** Errors that the Security Token Service gives next, instead of a token. */
+  /** The next errors of the Security Token Service instead of a token. */
   refusals: [status: number, error: string][];
-  /** Errors that the API of service accounts gives next. */
+  /** The next errors of the service account API. */
   actingRefusals: [status: number, code: string][];
 }
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
 
-/** Makes them; `startCloud` starts them. */
+/** Creates the services; `startCloud` starts them. */
 export function googleServices({ provider, token, serviceAccount, registry }: GoogleOptions): Google {
   const registryHost = 'europe-west3-docker.pkg.dev';
   const federated = new Set<string>();
@@ -46,7 +46,7 @@ export function googleServices({ provider, token, serviceAccount, registry }: Go
     refusals: [],
     actingRefusals: [],
   };
-  const lend = (known: Set<string>): string => {
+  const issue = (known: Set<string>): string => {
     const made = `ya29.${randomUUID()}`;
     google.secrets.push(made);
     known.add(made);
@@ -73,7 +73,7 @@ export function googleServices({ provider, token, serviceAccount, registry }: Go
     };
     if (!isDeepStrictEqual(form, expected)) return void fail(400, 'invalid_request');
     const issued = 'urn:ietf:params:oauth:token-type:access_token';
-    const given = { access_token: lend(federated), issued_token_type: issued, token_type: 'Bearer' };
+    const given = { access_token: issue(federated), issued_token_type: issued, token_type: 'Bearer' };
     answer(response, 200, { ...given, expires_in: 3599 });
   }
 
@@ -93,17 +93,17 @@ export function googleServices({ provider, token, serviceAccount, registry }: Go
     )
       return void fail(400, 'INVALID_ARGUMENT');
     const expireTime = new Date(Date.now() + 3_600_000).toISOString();
-    answer(response, 200, { accessToken: lend(acting), expireTime });
+    answer(response, 200, { accessToken: issue(acting), expireTime });
   }
 
-  /** The token service: with an access token, or for anybody, with a token that lets do nothing here. */
+  /** The token service: with an access token, or anonymously with a token without permissions. */
   function giveToken({ headers }: IncomingMessage, response: ServerResponse, url: URL): void {
     const [, basic = ''] = /^Basic (.+)$/.exec(headers.authorization ?? '') ?? [];
     const [, password = ''] = /^oauth2accesstoken:(.+)$/.exec(Buffer.from(basic, 'base64').toString()) ?? [];
     const known = (serviceAccount === undefined ? federated : acting).has(password);
     if ((headers.authorization !== undefined && !known) || url.searchParams.get('service') !== registryHost)
       return void answer(response, 401, { errors: [{ code: 'UNAUTHORIZED', message: 'No.' }] });
-    answer(response, 200, { token: known ? lend(registryTokens) : 'anybody', expires_in: 3599 });
+    answer(response, 200, { token: known ? issue(registryTokens) : 'anybody', expires_in: 3599 });
   }
 
   function serve(request: IncomingMessage, response: ServerResponse, body: Buffer): void {

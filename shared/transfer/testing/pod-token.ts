@@ -1,15 +1,15 @@
-/** A token as the kubelet projects it, signed by nobody. */
+/** An unsigned token as projected by the kubelet. */
 export function podToken(subject: string, audience = 'sts.amazonaws.com'): string {
   return jwt({ iss: 'https://cluster.example', sub: subject, aud: [audience] });
 }
 
-/** A JWT that says `claims`, signed by nobody. */
+/** An unsigned JWT with `claims`. */
 export function jwt(claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({ alg: 'RS256' })}.${part(claims)}.c2lnbmF0dXJl`;
 }
 
-/** For whom the token of a pod is. */
+/** The audience of a pod token. */
 export function audienceOf(token: string): string {
   const claims: { aud: string[] } = JSON.parse(
     Buffer.from(token.split('.')[1] ?? '', 'base64url').toString(),

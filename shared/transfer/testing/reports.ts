@@ -1,4 +1,4 @@
-/** Reports in the shape of `trivy image --format json` (schema 2), with what Trivy writes beside what is read. */
+/** Reports in the shape of `trivy image --format json` (schema 2), with Trivy's unused fields too. */
 export function trivyReport(
   imageID: string,
   vulnerabilities: readonly { id: string; severity: string }[] = [],
@@ -32,7 +32,7 @@ export function trivyReport(
         Target: '/quarantine/images/0 (alpine 3.18.4)',
         Class: 'os-pkgs',
         Type: 'alpine',
-        // Trivy leaves the field out where there is nothing.
+        // Trivy omits an empty field.
         ...(listed.length > 0 && { Vulnerabilities: listed }),
       },
     ],

@@ -3,9 +3,9 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { type FaultServer, type SeenRequest, startFaultServer } from './fault-server.ts';
 
 export interface S3ServerOptions {
-  /** Without keys of this id it answers 403. */
+  /** Requests without this key ID get 403. */
   accessKeyID?: string;
-  /** Of its buckets; a request that is signed for another one is answered with 400. */
+  /** The region of its buckets; a request signed for another region gets 400. */
   region?: string;
   /** False: it drops metadata, and copies nothing. */
   metadata?: boolean;
@@ -23,7 +23,7 @@ interface Upload {
   parts: Map<number, { bytes: Buffer; etag: string }>;
 }
 
-/** A small S3-compatible storage, path style. It checks the hash of each body, but no signatures. */
+/** A small S3-compatible storage with path-style URLs. It verifies body hashes, but no signatures. */
 export interface S3Server extends FaultServer {
   /** By `/bucket/key`. */
   objects: Map<string, StoredObject>;
@@ -79,7 +79,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     return options.metadata === false ? {} : Object.fromEntries(given);
   }
 
-  /** The bytes that a copy is about; undefined after an answer. */
+  /** The source bytes of a copy; undefined if a response was sent. */
   function copied(request: SeenRequest, response: ServerResponse): Buffer | undefined {
     const from = objects.get(decodeURIComponent(String(request.headers['x-amz-copy-source'])));
     const version = request.headers['x-amz-copy-source-if-match'];

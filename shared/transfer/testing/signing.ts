@@ -3,13 +3,13 @@ import { type Registry, repositoryOf } from '../../local/registry/index.ts';
 import { ociManifest, parseManifest } from '../content/manifest.ts';
 import { digestOf, digestTag } from '../reference/digest.ts';
 
-/** Where an attachment of a manifest is found: under cosign's tag, or as a referrer. */
+/** The location of an attachment: under cosign's tag, or as a referrer. */
 export type Where = 'sig' | 'sbom' | 'referrer';
 
 export const payloadType = 'application/vnd.dev.cosign.simplesigning.v1+json';
 export const bundleType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 
-/** The bytes that `cosign sign` signs of an image. */
+/** The payload that `cosign sign` signs for an image. */
 export function payloadOf(digest: string, type = 'cosign container image signature'): Buffer {
   const critical = {
     identity: { 'docker-reference': 'registry.example.com/team/app' },
@@ -19,7 +19,7 @@ export function payloadOf(digest: string, type = 'cosign container image signatu
   return Buffer.from(JSON.stringify({ critical, optional: null }));
 }
 
-/** cosign signs with SHA-256, and what Ed25519 signs is not hashed before. */
+/** cosign signs with SHA-256; Ed25519 needs no prehash. */
 export function signed(bytes: Buffer, key: KeyObject, hash = 'sha256'): Buffer {
   return sign(key.asymmetricKeyType === 'ed25519' ? null : hash, bytes, key);
 }
@@ -57,7 +57,7 @@ export function bundleOf(
   );
 }
 
-/** An attachment of one layer. */
+/** An attachment with one layer. */
 export interface Attachment {
   mediaType: string;
   content: Buffer;
@@ -70,7 +70,7 @@ export function payloadLayer(content: Buffer, signature: Buffer): Attachment {
   return { mediaType: payloadType, content, annotations };
 }
 
-/** Attaches layers to `subject`, in one manifest. `headers`: what a registry with users asks for. */
+/** Attaches layers to `subject`, in one manifest. `headers` authenticate at the registry. */
 export async function attach(
   registry: Registry,
   repository: string,

@@ -1,16 +1,16 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { type Attachment, bundleOf, bundleType, payloadLayer, payloadOf, signed } from './signing.ts';
 
-/** What a signature without a key is made of; each can be made wrong. */
+/** The inputs of a keyless signature; each can be falsified. */
 export interface Made {
   identity?: string;
   issuer?: string;
-  /** The times of the certificate are around this one, and logs record things at this one. */
+  /** The time of the log entries, within the certificate's validity. */
   at?: number;
-  /** The certificate ends so many milliseconds before the signature is recorded. */
+  /** How many milliseconds before the log entry the certificate expires. */
   lateMs?: number;
   usage?: string;
-  /** Whose keys sign the log entry and the certificate's record, if not those of the trust root. */
+  /** The keys of the log entry and the certificate timestamp, if not those of the trust root. */
   log?: Sigstore;
   recordedBy?: Sigstore;
   isRecorded?: boolean;
@@ -21,7 +21,7 @@ const codeSigning = '1.3.6.1.5.5.7.3.3';
 const timeStamping = '1.3.6.1.5.5.7.3.8';
 const caName = 'arc test authority';
 
-/** A Sigstore for tests: an authority, a log for certificates and one for signatures. */
+/** A Sigstore for tests: a CA, a certificate transparency log and a transparency log. */
 export class Sigstore {
   readonly #authority = pair();
   readonly #certificates = pair();
@@ -52,7 +52,7 @@ export class Sigstore {
     });
   }
 
-  /** Who signs times (RFC 3161), as PEM. */
+  /** The timestamp authority (RFC 3161), as PEM. */
   timestamper(): { certificate: string; key: string } {
     const key = this.#clock.privateKey.export({ format: 'pem', type: 'pkcs8' });
     return { certificate: pemOf(this.#timestamper), key: String(key) };
@@ -82,7 +82,7 @@ export class Sigstore {
     });
   }
 
-  /** A bundle as cosign 3 writes it. */
+  /** A bundle in the format of cosign 3. */
   bundle(digest: string, made: Made = {}): Buffer {
     const { publicKey, privateKey } = pair();
     const certified = this.certify(publicKey, made);
@@ -97,12 +97,12 @@ export class Sigstore {
     return Buffer.from(JSON.stringify(plain));
   }
 
-  /** The layer of a manifest with that bundle. */
+  /** The manifest layer with that bundle. */
   bundleLayer(digest: string, made: Made = {}): Attachment {
     return { mediaType: bundleType, content: this.bundle(digest, made) };
   }
 
-  /** The layer that cosign 2 writes: the payload, and all else as annotations. */
+  /** The layer of cosign 2: the payload, and everything else as annotations. */
   payloadLayer(digest: string, made: Made = {}): Attachment {
     const { publicKey, privateKey } = pair();
     const certified = this.certify(publicKey, made);
@@ -170,7 +170,7 @@ export class Sigstore {
     });
   }
 
-  /** The record of a certificate (RFC 6962). */
+  /** The signed certificate timestamp of a certificate (RFC 6962). */
   #sct(tbs: Buffer, authority: Buffer, atMs: number): Buffer {
     const time = Buffer.alloc(8);
     time.writeBigUInt64BE(BigInt(atMs));
@@ -184,11 +184,11 @@ export class Sigstore {
     return Buffer.concat([uint(sct.length + 2, 2), uint(sct.length, 2), sct]);
   }
 
-  /** An entry of a log that has no other one. */
+  /** The only entry of a log. */
   record(content: object, atMs: number) {
     const body = Buffer.from(JSON.stringify(content));
     const [id, integratedTime] = [idOf(this.#log.publicKey), atMs / 1000];
-    // The names in this order are the canonical form.
+    // The fields are in canonical order.
     const promise = { body: base64(body), integratedTime, logID: id.toString('hex'), logIndex: 0 };
     return {
       logIndex: '0',
@@ -196,13 +196,13 @@ export class Sigstore {
       kindVersion: { kind: Reflect.get(content, 'kind'), version: '0.0.1' },
       integratedTime: String(integratedTime),
       inclusionPromise: { signedEntryTimestamp: base64(this.#signed(JSON.stringify(promise))) },
-      // The number of a tree is in the name.
+      // The name contains the tree ID.
       inclusionProof: this.#proof(body, 'log.example.com - 1'),
       canonicalizedBody: base64(body),
     };
   }
 
-  /** What the second version of the log answers: no time and no promise. */
+  /** The response of Rekor v2: without a time and a promise. */
   recordUntimed(content: object) {
     const body = Buffer.from(JSON.stringify(content));
     return {
@@ -229,12 +229,12 @@ export class Sigstore {
 
 const day = 24 * 3_600_000;
 
-/** Logs know seconds. */
+/** Logs have a resolution of seconds. */
 function recordedAt({ at = Date.now() - 30 * day }: Made): number {
   return Math.floor(at / 1000) * 1000;
 }
 
-/** What a log keeps of a bundle with an envelope; the names stand in the order of their canonical form. */
+/** The log entry of a bundle with an envelope; the fields are in canonical order. */
 export function dsseEntry(envelope: string, payload: string, signature: string, verifier: string): object {
   return {
     apiVersion: '0.0.1',
@@ -269,7 +269,7 @@ interface Wanted {
   extensions: (tbs: (extensions: readonly Buffer[]) => Buffer) => readonly Buffer[];
 }
 
-/** A certificate of the authority (RFC 5280). */
+/** A certificate issued by the CA (RFC 5280). */
 function certificate({ subject, key, by, from, to, extensions }: Wanted): Buffer {
   const algorithm = der(0x30, oid('1.2.840.10045.4.3.2'));
   const serial = der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)]));
@@ -293,7 +293,7 @@ function nameOf(name: string): Buffer {
   return der(0x30, der(0x31, der(0x30, oid('2.5.4.3'), der(0x0c, Buffer.from(name)))));
 }
 
-/** Years of two digits: what certificates have until 2049. */
+/** Two-digit years, as in certificates until 2049. */
 function timeOf(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/[-T:]|\.\d+/g, '');
   return der(0x17, Buffer.from(digits.slice(2)));
@@ -329,7 +329,7 @@ function spki(key: KeyObject): Buffer {
   return key.export({ type: 'spki', format: 'der' });
 }
 
-/** By which a log is known. */
+/** The ID of a log. */
 function idOf(key: KeyObject): Buffer {
   return sha256(spki(key));
 }

@@ -13,7 +13,7 @@ export interface SignedRequest {
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest();
 
-/** Which key id a request is signed with for which service; undefined: it is not signed. */
+/** The key ID and service of a signed request; undefined if it is not signed. */
 export function signerOf({
   authorization = '',
 }: IncomingHttpHeaders): { id: string; scope: string } | undefined {
@@ -21,7 +21,7 @@ export function signerOf({
   return id === undefined || scope === undefined ? undefined : { id, scope };
 }
 
-/** True for a request whose signature (AWS Signature Version 4) is the one that the secret makes. As S3 has it, the path is not escaped again. */
+/** Verifies a request's signature (AWS Signature Version 4). As for S3, the path is not escaped again. */
 export function isSignedWith(secret: string, { method, path, headers, body }: SignedRequest): boolean {
   const { scope = '' } = signerOf(headers) ?? {};
   const [, names = '', signature] =

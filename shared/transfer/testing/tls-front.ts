@@ -3,18 +3,18 @@ import { TLSSocket } from 'node:tls';
 import type { Authority } from '../../base/testing/authority.ts';
 import { listen, passOn } from './front.ts';
 
-/** A TLS server before a plain one. */
+/** A TLS proxy of a plain HTTP server. */
 export interface TlsFront {
   /** `https://localhost:<port>`. */
   url: string;
-  /** Who asked, request by request: the name in the client certificate, or ''. */
+  /** The name in the client certificate of each request, or ''. */
   clients: string[];
   close(): Promise<void>;
 }
 
 /**
- * Starts a front before the server at `behind` (a plain HTTP origin), with a certificate of `authority`. It ends the handshake of clients without a
- * certificate of `clients`; without `clients` it asks for one and takes any or none.
+ * Starts a TLS proxy of the server at `behind` (a plain HTTP origin), with a certificate of `authority`. With `clients` it requires a client
+ * certificate of that CA; otherwise a certificate is optional.
  */
 export async function startTlsFront(
   behind: string,

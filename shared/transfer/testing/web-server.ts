@@ -8,13 +8,13 @@ export interface StoredFile {
 }
 
 export interface WebServerOptions {
-  /** `username:password` or `Bearer <token>` without which it answers 401. */
+  /** The required `username:password` or `Bearer <token>`; others get 401. */
   account?: string;
-  /** True: it knows PROPFIND, MKCOL, MOVE and DELETE, and refuses a PUT into a folder that is not there. */
+  /** True: supports PROPFIND, MKCOL, MOVE and DELETE, and refuses a PUT into a missing folder. */
   dav?: boolean;
-  /** False: it ignores Range. */
+  /** False: ignores Range. */
   ranges?: boolean;
-  /** False: it sends no ETag. */
+  /** False: sends no ETag. */
   etags?: boolean;
 }
 
@@ -83,7 +83,7 @@ export async function startWebServer(options: WebServerOptions = {}): Promise<We
     files.set(path, { bytes, mediaType: request.headers['content-type'] ?? '' });
     response.writeHead(status).end();
   }
-  /** What is directly in a folder, with the folder itself. */
+  /** The entries of a folder, including the folder itself. */
   function list(path: string, response: ServerResponse): void {
     const all = [
       ...[...folders].map((name) => ({ name, size: undefined })),

@@ -25,8 +25,8 @@ const attachedBytes = 4096;
 export async function storeImage(host: string, name: string, shape: Shape): Promise<string[]> {
   const { signal } = new AbortController();
   const session = openSession();
-  const repository = session.open({ name: 'seed', remoteURL: `http://${host}`, image: name }, 'pull,push');
-  const { keepReferrers } = registrySink(repository);
+  const repository = session.repository({ name: 'seed', remoteURL: `http://${host}`, image: name }, 'pull,push');
+  const { ensureReferrers: keepReferrers } = registrySink(repository);
   const stored: string[] = [];
 
   async function blob(mediaType: string, bytes: Buffer): Promise<Descriptor> {
@@ -95,7 +95,7 @@ function platformOf(variant: number) {
 export async function missing(host: string, name: string, digests: readonly string[]): Promise<number> {
   const session = openSession();
   try {
-    const repository = session.open({ name: 'look', remoteURL: `http://${host}`, image: name }, 'pull');
+    const repository = session.repository({ name: 'look', remoteURL: `http://${host}`, image: name }, 'pull');
     let count = 0;
     for (const digest of digests)
       if ((await repository.head(digest, new AbortController().signal)) === undefined) count += 1;

@@ -9,29 +9,29 @@ import { type Cloud, type CloudService, startCloud } from '../../../../shared/tr
 import { podToken } from '../../../../shared/transfer/testing/pod-token.ts';
 import { transferJob } from '../../transfer-job.ts';
 
-/** A worker with a token of its ServiceAccount, which reaches the servers of a cloud under their real names and nothing else by name. */
+/** A worker with a ServiceAccount token that can resolve only the real names of a cloud's servers. */
 export interface Pod {
   folder: string;
   token: string;
   tokenFile: string;
   /** The environment of the worker. */
   env: Record<string, string>;
-  /** Stands behind the registry of the cloud; at its own address it asks nobody. */
+  /** The backend of the cloud's registry; it needs no credentials at its own address. */
   registry: Registry;
   cloud: Cloud;
-  /** Who issued the certificates of the cloud; this process trusts it. */
+  /** The CA of the cloud's certificates, trusted by this process. */
   authority: Authority;
-  /** Ends with the pod. */
+  /** Closes a server together with the pod. */
   keep<T extends { close(): Promise<void> }>(server: T): T;
   move(artifact: Job['artifact'], source: JobEndpoint, destination: JobEndpoint, attempts?: number): Moved;
-  /** How often a server was asked; with the path that begins so. */
+  /** The number of requests to a server, optionally below a path. */
   asked(host: string): number;
   close(): Promise<void>;
 }
 
 type Moved = ReturnType<typeof transferJob>;
 
-/** What a cloud gives a pod: its servers, and the variables of its webhook. */
+/** What a cloud provides for a pod: its servers, and the environment injected by its webhook. */
 export interface Given {
   services: Readonly<Record<string, CloudService>>;
   env: Record<string, string>;
@@ -39,7 +39,7 @@ export interface Given {
 
 const authority = await createAuthority('clouds');
 
-/** Starts one whose token is for `audience`. */
+/** Starts a pod with a token for `audience`. */
 export async function startPod(
   audience: string,
   give: (pod: Pick<Pod, 'folder' | 'token' | 'tokenFile' | 'registry' | 'keep'>) => Promise<Given>,

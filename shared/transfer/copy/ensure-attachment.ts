@@ -4,22 +4,22 @@ import type { CopyPlan } from '../content/plan.ts';
 import { putBlob } from '../content/put-blob.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import type { RetryPolicy } from '../http/retry.ts';
-import { mostTagWrites, outlastWriters } from '../oci/outlast-writers.ts';
+import { maxTagWrites, waitForConcurrentWriters } from '../oci/concurrent-writers.ts';
 import { digestOf } from '../reference/digest.ts';
 import { type AttachmentMerge, mergeAttachments } from './merge-attachments.ts';
 
-/** An attachment of the source, and its tag. */
+/** An attachment of the source and its tag. */
 export type Attachment = CopyPlan['tagged'][number];
 
-export interface AttachmentKeeper {
+export interface AttachmentTarget {
   destination: ContentSink;
   retry: RetryPolicy;
   warn: (text: string) => void;
   signal: AbortSignal;
 }
 
-/** Digests of the attachments that are stored under their tags alone: nothing else of the plan lists or needs them. */
-export function taggedAlone({ root, manifests, referrers, tagged }: CopyPlan): Set<string> {
+/** Digests of the attachments that only their tags refer to: no other manifest of the plan lists them or refers to them. */
+export function tagOnlyAttachments({ root, manifests, referrers, tagged }: CopyPlan): Set<string> {
   const listed = new Set([
     root.digest,
     ...referrers.map(({ manifest }) => manifest.digest),
@@ -28,7 +28,7 @@ export function taggedAlone({ root, manifests, referrers, tagged }: CopyPlan): S
   return new Set(tagged.map(({ manifest }) => manifest.digest).filter((digest) => !listed.has(digest)));
 }
 
-/** What the destination lacks of an attachment: nothing where its tag has the same, or all of it and more. */
+/** Decides what to write so that the destination's tag includes an attachment: nothing if it already does. */
 export async function attachmentState(
   destination: ContentSink,
   { tag, manifest }: Attachment,
@@ -38,32 +38,34 @@ export async function attachmentState(
   if (digest === manifest.digest) return { action: 'keep' };
   const there = digest === undefined ? undefined : await readable(destination, tag, signal);
   if (there === 'unreadable')
-    return { action: 'conflict', why: 'what is there is no manifest that can be read' };
+    return { action: 'conflict', why: 'the tag names something that is not a readable manifest' };
   return there === undefined ? { action: 'put', manifest } : mergeAttachments(tag, there, manifest);
 }
 
 /**
- * Sees to it that a tag of the destination has the attachment of the source beside what others put there, such as a signature that was made at
- * the destination. Another client may write the tag at once, so it is read back until it has the attachment. Rejects with a TransferError.
+ * Makes sure that a tag of the destination includes an attachment of the source beside those of others, such as a signature made at the
+ * destination. Another client may write the tag concurrently, so the tag is read back until it includes the attachment. Rejects with a
+ * TransferError.
  */
-export async function keepAttachment(attachment: Attachment, keeper: AttachmentKeeper): Promise<void> {
+export async function ensureAttachment(attachment: Attachment, keeper: AttachmentTarget): Promise<void> {
   const { destination, retry, warn, signal } = keeper;
   const { tag, manifest } = attachment;
-  for (let attempt = 0; attempt <= mostTagWrites; attempt += 1) {
+  for (let attempt = 0; attempt <= maxTagWrites; attempt += 1) {
     const started = performance.now();
     const state = await attachmentState(destination, attachment, signal);
     if (state.action === 'keep') return;
     if (state.action === 'conflict') {
       warn(
-        `${manifest.digest} of the source is not under tag ${tag}, which keeps what is there: ${state.why} (${destination.place})`,
+        `${manifest.digest} of the source was not added to tag ${tag}, which was left unchanged: ${state.why} (${destination.place})`,
       );
       return;
     }
-    if (attempt === mostTagWrites) break;
+    if (attempt === maxTagWrites) break;
     if (state.config) await putBlob(destination, configBlob(state.config), state.config, retry, signal);
     await destination.putManifest(tag, state.manifest, signal);
-    // Nobody else writes a layout.
-    if (destination.registry !== undefined) await outlastWriters(performance.now() - started, signal);
+    // A layout has no concurrent writers.
+    if (destination.registry !== undefined)
+      await waitForConcurrentWriters(performance.now() - started, signal);
   }
   throw new TransferError(
     'retryable',
@@ -75,7 +77,7 @@ function configBlob(config: Buffer): Descriptor {
   return { mediaType: 'application/octet-stream', digest: digestOf(config), size: config.length };
 }
 
-/** Anybody may have put anything under the tag. */
+/** The manifest under a tag that anybody may have written. */
 async function readable(
   destination: ContentSink,
   tag: string,

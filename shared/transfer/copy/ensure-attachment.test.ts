@@ -56,7 +56,7 @@ const writes = () => destination.count('PUT') + destination.count('POST');
 describe.each(['sig', 'att'] as const)('an attachment under .%s that the destination has as well', (kind) => {
   const place = kind as 'sig';
 
-  it('keeps its layers, and gets those of the source: no signature is lost, whoever made it where', async () => {
+  it('keeps its layers and gains those of the source: no signature of either side is lost', async () => {
     const [made, added, later] = keys.map((key) => signatureBy(key));
     if (!made || !added || !later) throw new Error('three signatures are needed');
     await attach(source, 'team/app', image, place, [made]);
@@ -71,7 +71,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(new Set(under(kind).layers.map(({ digest }) => digest)).size).toBe(1);
   });
 
-  it('keeps its layers where those of the source repeat, or are of another type', async () => {
+  it('keeps its layers if those of the source repeat, or have another type', async () => {
     const [made, added, later] = keys.map((key) => signatureBy(key));
     if (!made || !added || !later) throw new Error('three signatures are needed');
     await copy();
@@ -84,7 +84,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(layersOf(kind)).toEqual(expected(made, added, later, made));
   });
 
-  it('is written once: a repeat writes nothing, and verify finds nothing missing', async () => {
+  it('is written once: a repeated copy writes nothing, and verify finds nothing missing', async () => {
     await attach(source, 'team/app', image, place, [signatureBy(keys[0])]);
     await attach(destination, 'mirror/app', image, place, [signatureBy(keys[1], ' of the destination')]);
     await copy();
@@ -93,13 +93,13 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(await copy()).toMatchObject({ blobs: { copied: 0 }, warnings: [] });
     expect(writes()).toBe(0);
     const compared = await compareArtifact(options, async ({ session }) => ({
-      source: registrySource(session.open(from(), 'pull')),
-      destination: registrySink(session.open(to(), 'pull')),
+      source: registrySource(session.repository(from(), 'pull')),
+      destination: registrySink(session.repository(to(), 'pull')),
     }));
     expect(compared.missing).toEqual({ bytes: 0, blobs: 0, manifests: 0 });
   });
 
-  it('has a config that names its layers, as cosign writes it', async () => {
+  it('has a config that lists its layers, as written by cosign', async () => {
     await attach(source, 'team/app', image, place, [signatureBy(keys[0])]);
     await attach(destination, 'mirror/app', image, place, [signatureBy(keys[1], ' of the destination')]);
     await copy();
@@ -111,7 +111,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     });
   });
 
-  it('becomes that of the source where that has all of it', async () => {
+  it('is replaced by that of the source if that includes all of it', async () => {
     const [one, two] = [signatureBy(keys[0]), signatureBy(keys[1])];
     await attach(destination, 'mirror/app', image, place, [one]);
     await attach(source, 'team/app', image, place, [one, two]);
@@ -120,7 +120,7 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(under(kind).digest).toBe(source.contents.get('team/app')?.tags.get(tag));
   });
 
-  it('is merged again if another client writes the tag at the same time', async () => {
+  it('is merged again if another client writes the tag concurrently', async () => {
     const [made, here, meanwhile] = keys.map((key) => signatureBy(key));
     if (!made || !here || !meanwhile) throw new Error('three signatures are needed');
     await attach(source, 'team/app', image, place, [made]);
@@ -135,14 +135,14 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
     expect(layersOf(kind)).toEqual(expected(here, meanwhile, made));
   });
 
-  it('stays where it is no list of layers, with a warning', async () => {
+  it('is left unchanged if it has no layers, with a warning', async () => {
     await attach(source, 'team/app', image, place, [signatureBy(keys[0])]);
     await copy();
     const tag = `${digestTag(image)}.${kind}`;
     destination.contents.get('mirror/app')?.tags.set(tag, image);
     const { warnings } = await copy();
     expect(warnings).toEqual([
-      expect.stringMatching(/^sha256:.* of the source is not under tag .*, which keeps what is there/),
+      expect.stringMatching(/^sha256:.* of the source was not added to tag .*, which was left unchanged/),
     ]);
     expect(destination.contents.get('mirror/app')?.tags.get(tag)).toBe(image);
   });
@@ -151,9 +151,9 @@ describe.each(['sig', 'att'] as const)('an attachment under .%s that the destina
 /** Copies with a destination of which somebody else writes tags right after us. */
 function copyImageInto(afterPut: (reference: string) => Promise<void>) {
   return copyArtifact(options, async ({ session }) => {
-    const sink = registrySink(session.open(to(), 'pull,push'));
+    const sink = registrySink(session.repository(to(), 'pull,push'));
     return {
-      source: registrySource(session.open(from(), 'pull')),
+      source: registrySource(session.repository(from(), 'pull')),
       destination: {
         ...sink,
         async putManifest(...put: Parameters<typeof sink.putManifest>) {
@@ -166,8 +166,8 @@ function copyImageInto(afterPut: (reference: string) => Promise<void>) {
   });
 }
 
-describe('an SBOM that the destination has as well', () => {
-  it('stays, with a warning that names that of the source: cosign keeps one of an image', async () => {
+describe('a different SBOM at the destination', () => {
+  it('is left unchanged, with a warning that names that of the source: cosign supports one per image', async () => {
     await attach(source, 'team/app', image, 'sbom', [report('of the source')]);
     await attach(destination, 'mirror/app', image, 'sbom', [report('of the destination')]);
     const before = under('sbom').digest;
@@ -175,7 +175,9 @@ describe('an SBOM that the destination has as well', () => {
     expect(under('sbom').digest).toBe(before);
     const tag = `${digestTag(image)}.sbom`;
     expect(warnings).toEqual([
-      expect.stringContaining(`${source.contents.get('team/app')?.tags.get(tag)} of the source is not under`),
+      expect.stringContaining(
+        `${source.contents.get('team/app')?.tags.get(tag)} of the source was not added to`,
+      ),
     ]);
     destination.requests.length = 0;
     await copy();
@@ -183,7 +185,7 @@ describe('an SBOM that the destination has as well', () => {
   });
 });
 
-describe('an artifact whose own tag belongs to what is attached to an image', () => {
+describe('an artifact whose own tag is that of an attachment', () => {
   const list = (...entries: { digest: string; platform?: object }[]) => {
     const bytes = Buffer.from(
       JSON.stringify({
@@ -219,26 +221,28 @@ describe('an artifact whose own tag belongs to what is attached to an image', ()
     await copyTag(tag);
     expect(writes()).toBe(0);
     const compared = await compareArtifact(options, async ({ session }) => ({
-      source: registrySource(session.open({ ...from(), image: `team/app:${tag}` }, 'pull')),
-      destination: registrySink(session.open({ ...to(), image: `mirror/app:${tag}` }, 'pull')),
+      source: registrySource(session.repository({ ...from(), image: `team/app:${tag}` }, 'pull')),
+      destination: registrySink(session.repository({ ...to(), image: `mirror/app:${tag}` }, 'pull')),
     }));
     expect(compared.tag?.digest).toBe(compared.digest);
   });
 
-  it('fails where another SBOM is, or an image is to take the place of signatures', async () => {
+  it('fails if another SBOM exists, or an image would replace signatures', async () => {
     await attach(source, 'team/app', image, 'sbom', [report('of the source')]);
     await attach(destination, 'mirror/app', image, 'sbom', [report('of the destination')]);
     await attach(destination, 'mirror/app', image, 'sig', [signatureBy(keys[0])]);
     const before = [under('sbom').digest, under('sig').digest];
     await expect(copyTag(`${digestTag(image)}.sbom`)).rejects.toMatchObject({
       reason: 'permanent',
-      message: expect.stringMatching(/which keeps what is there: .*: remove that tag first/),
+      message: expect.stringMatching(/which was left unchanged: .*: delete that tag first/),
     });
-    await expect(copyTag(`${digestTag(image)}.sig`, 'team/app:1.0')).rejects.toThrow('keeps what is there');
+    await expect(copyTag(`${digestTag(image)}.sig`, 'team/app:1.0')).rejects.toThrow(
+      'which was left unchanged',
+    );
     expect([under('sbom').digest, under('sig').digest]).toEqual(before);
   });
 
-  it('adds its entries to a list of referrers, which an image does not replace', async () => {
+  it('adds its entries to a list of referrers, which an image cannot replace', async () => {
     const tag = digestTag(image);
     await seedImage(destination, 'mirror/app', 'other');
     const [here, made] = [destination, source].map(
@@ -254,7 +258,9 @@ describe('an artifact whose own tag belongs to what is attached to an image', ()
       }[];
     };
     expect(entries().map(({ digest }) => digest)).toEqual([here, made]);
-    await expect(copyTag(tag, 'team/app:1.0')).rejects.toThrow('keeps what is there: it lists referrers');
+    await expect(copyTag(tag, 'team/app:1.0')).rejects.toThrow(
+      'which was left unchanged: the tag lists referrers',
+    );
     expect(entries()).toHaveLength(2);
   });
 });

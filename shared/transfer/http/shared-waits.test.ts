@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLimiter } from './limiter.ts';
-import { waitsIn } from './waits.ts';
+import { sharedWaitsIn } from './shared-waits.ts';
 
 const start = Date.now();
 let now = start;
@@ -17,85 +17,85 @@ afterEach(() => rm(path.dirname(folder), { recursive: true }));
 
 const host = 'https://registry.example.com';
 /** What another worker of the machine knows: nothing of it is in this one's memory. */
-const worker = (of = host) => waitsIn(folder, () => now)(of);
+const worker = (of = host) => sharedWaitsIn(folder, () => now)(of);
 
 describe('workers of one machine', () => {
-  it('know what another one was told by the same server for the same account, until it has passed', () => {
+  it('share the waits of one account at one server until they have passed', () => {
     const limiter = createLimiter({ waits: worker() });
     limiter.slowDown(5_000);
-    expect(worker().news()).toBe(5_000);
-    expect(worker('https://other.example.com').news()).toBe(0);
+    expect(worker().newWait()).toBe(5_000);
+    expect(worker('https://other.example.com').newWait()).toBe(0);
     now += 5_000;
-    expect(worker().news()).toBe(0);
+    expect(worker().newWait()).toBe(0);
   });
 
-  it('start no request before the end of that wait, and fewer at a time after it', async () => {
-    worker().tell(400);
-    const limiter = createLimiter({ waits: waitsIn(folder)(host) });
+  it('start no request before the end of a shared wait, and fewer at a time afterwards', async () => {
+    worker().record(400);
+    const limiter = createLimiter({ waits: sharedWaitsIn(folder)(host) });
     const ended = await limiter.run(AbortSignal.timeout(10_000), async () => Date.now());
     expect(ended).toBeGreaterThanOrEqual(start + 400);
     expect(limiter.limit).toBe(4);
   });
 
-  it('look again after a moment, keep the longest wait, and hear of each once', () => {
+  it('poll at an interval, keep the longest wait, and report each once', () => {
     const mine = worker();
-    expect(mine.news()).toBe(0);
-    worker().tell(9_000);
-    worker().tell(3_000);
-    expect(mine.news()).toBe(0);
+    expect(mine.newWait()).toBe(0);
+    worker().record(9_000);
+    worker().record(3_000);
+    expect(mine.newWait()).toBe(0);
     now += 200;
-    expect(mine.news()).toBe(8_800);
+    expect(mine.newWait()).toBe(8_800);
     now += 200;
-    expect(mine.news()).toBe(0);
+    expect(mine.newWait()).toBe(0);
   });
 
-  it('are not told of a wait for which a worker gives up', async () => {
+  it('do not share a wait for which a worker gives up', async () => {
     createLimiter({ waits: worker() }).slowDown(120_000);
-    expect(worker().news()).toBe(0);
+    expect(worker().newWait()).toBe(0);
   });
 
-  it('do not believe a time further ahead than a server may ask for, and tell one another of the next wait', async () => {
-    worker().tell(5_000);
+  it('ignore a time beyond the longest Retry-After, and share the next wait', async () => {
+    worker().record(5_000);
     const [file = ''] = await readdir(folder);
     await utimes(path.join(folder, file), start / 1000 + 3_600, start / 1000 + 3_600);
-    expect(worker().news()).toBe(0);
-    worker().tell(2_000);
-    expect(worker().news()).toBe(2_000);
+    expect(worker().newWait()).toBe(0);
+    worker().record(2_000);
+    expect(worker().newWait()).toBe(2_000);
   });
 
-  it('look again though the clock was set back', () => {
+  it('poll again after the clock was set back', () => {
     const mine = worker();
-    expect(mine.news()).toBe(0);
+    expect(mine.newWait()).toBe(0);
     now -= 3_600_000;
-    worker().tell(2_000);
-    expect(mine.news()).toBe(2_000);
+    worker().record(2_000);
+    expect(mine.newWait()).toBe(2_000);
   });
 
-  it('go by their own answers where the folder is of no use', async () => {
+  it('rely on their own responses if the folder is unusable', async () => {
     await writeFile(folder, 'a file');
     const limiter = createLimiter({ waits: worker() });
     limiter.slowDown(1);
     expect(await limiter.run(AbortSignal.timeout(10_000), async () => 'goes on')).toBe('goes on');
   });
 
-  it('write to nothing that a link leads to, and do not wait for the reader of a pipe', async () => {
-    worker().tell(5_000);
+  it('follow no symbolic link, and do not block on a pipe', async () => {
+    worker().record(5_000);
     const file = path.join(folder, (await readdir(folder))[0] ?? '');
     const victim = path.join(path.dirname(folder), 'victim');
     await writeFile(victim, 'kept');
     const { mtimeMs } = await stat(victim);
     await rm(file);
     await symlink(victim, file);
-    worker().tell(6_000);
+    worker().record(6_000);
     expect([await readFile(victim, 'utf8'), (await stat(victim)).mtimeMs]).toEqual(['kept', mtimeMs]);
     await rm(file);
     execFileSync('mkfifo', [file]);
-    worker().tell(7_000);
-    expect(worker().news()).toBe(0);
+    worker().record(7_000);
+    expect(worker().newWait()).toBe(0);
   });
 
-  it('name no server in the folder', async () => {
-    worker('https://secret.example.com/../..').tell(1_000);
+  it('do not name servers in the folder', async () => {
+    worker('https://secret.example.com/../..').record(1_000);
     expect(await readdir(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
   });
 });

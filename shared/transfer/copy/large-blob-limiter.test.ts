@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createLargeTurns } from './large-turns.ts';
+import { createLargeBlobLimiter } from './large-blob-limiter.ts';
 
 const never = 1024 ** 4;
 const tenMs = 1.28 * 1024 * 1024;
@@ -8,7 +8,7 @@ const { signal } = new AbortController();
 
 /** Six blobs that want to be copied, and which of them are under way. */
 function six(size: number) {
-  const turns = createLargeTurns(4);
+  const turns = createLargeBlobLimiter(4);
   const begun: number[] = [];
   const copies = Array.from({ length: 6 }, (_, index) => {
     const blob = { mediaType: 'application/octet-stream', digest: `sha256:${index}`, size };
@@ -26,7 +26,7 @@ function six(size: number) {
   return { turns, begun, copies };
 }
 
-it('large blobs are sent one after the other, the next one while the last is being stored', async () => {
+it('large blobs are sent one at a time, each while the previous one is being stored', async () => {
   const { turns, begun, copies } = six(never);
   const [first, second] = copies;
   await sleep(50);
@@ -48,7 +48,7 @@ it('large blobs are sent one after the other, the next one while the last is bei
   expect(begun).toEqual([0, 1, 2]);
 });
 
-it('from when one takes long, four are sent at a time', async () => {
+it('once a large blob has taken long, four are sent at a time', async () => {
   const { begun, copies } = six(tenMs);
   await expect.poll(() => begun).toEqual([0, 1, 2, 3]);
   await sleep(50);
@@ -57,7 +57,7 @@ it('from when one takes long, four are sent at a time', async () => {
   await expect.poll(() => begun).toEqual([0, 1, 2, 3, 4]);
 });
 
-it('who waits for a turn can be stopped', async () => {
+it('waiting for a slot can be aborted', async () => {
   const { turns, begun } = six(never);
   const abort = new AbortController();
   const blob = { mediaType: 'application/octet-stream', digest: 'sha256:7', size: never };

@@ -36,8 +36,15 @@ async function served(serve: Serve, { tls = false, timeouts = defaultTimeouts } 
   const client: HttpClient = createHttpClient(tls ? { ca: authority.cert } : {}, timeouts);
   ends.push(async () => client.close(), close);
   const url = new URL(`${tls ? 'https' : 'http'}://localhost:${port}/`);
-  const get = async (lent = true, signal = new AbortController().signal) => {
-    const { body } = await client.send({ method: 'GET', url, headers: {}, streamed: true, lent, signal });
+  const get = async (reusesBuffers = true, signal = new AbortController().signal) => {
+    const { body } = await client.send({
+      method: 'GET',
+      url,
+      headers: {},
+      streamed: true,
+      reusesBuffers,
+      signal,
+    });
     return body;
   };
   return { get, sockets };
@@ -62,7 +69,7 @@ it.each([
   ['http, to a slow reader', false, true],
   ['https', true, false],
   ['https, to a slow reader', true, true],
-])('a large body arrives by %s, in a few buffers that are used again', async (_, tls, slow) => {
+])('a large body arrives by %s, in a few reused buffers', async (_, tls, slow) => {
   const { get } = await served(whole, { tls });
   const { digest, memory } = await read(await get(), slow);
   expect(digest).toBe(digestOf(content));
@@ -73,17 +80,17 @@ it.each<[string, boolean, Serve]>([
   ['is small', true, (_, response) => response.end('small')],
   ['has no length', true, (_, response) => response.write(content, () => response.end())],
   ['is kept by who asks', false, whole],
-])('a body that %s is not lent, and its connection is used again', async (_, lent, serve) => {
+])('a body that %s is not pooled, and its connection is reused', async (_, reusesBuffers, serve) => {
   const { get, sockets } = await served(serve);
-  const { bytes } = await read(await get(lent));
+  const { bytes } = await read(await get(reusesBuffers));
   const again: Buffer[] = [];
-  for await (const chunk of await get(lent)) again.push(chunk);
+  for await (const chunk of await get(reusesBuffers)) again.push(chunk);
   expect(Buffer.concat(again)).toHaveLength(bytes);
   expect(digestOf(Buffer.concat(again))).toBe(digestOf(bytes > 5 ? content : Buffer.from('small')));
   expect(sockets.size).toBe(1);
 });
 
-it('what a broken connection has brought is given, and then its end is reported', async () => {
+it('the bytes of an interrupted connection are yielded before its end is reported', async () => {
   const half = content.subarray(0, content.length / 2);
   const { get } = await served((_, response) => {
     response.setHeader('content-length', content.length).write(half, () => response.socket?.end());
@@ -118,7 +125,7 @@ it.each<[string, (body: ByteStream) => unknown]>([
       for await (const _ of body) break;
     },
   ],
-])('one that is left %s ends its connection', async (_, leave) => {
+])('a body that is abandoned %s closes its connection', async (_, leave) => {
   const { get, sockets } = await served(stalls);
   await leave(await get());
   await expect.poll(() => [...sockets].map(({ destroyed }) => destroyed)).toEqual([true]);
