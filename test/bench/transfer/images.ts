@@ -25,7 +25,10 @@ const attachedBytes = 4096;
 export async function storeImage(host: string, name: string, shape: Shape): Promise<string[]> {
   const { signal } = new AbortController();
   const session = openSession();
-  const repository = session.repository({ name: 'seed', remoteURL: `http://${host}`, image: name }, 'pull,push');
+  const repository = session.repository(
+    { name: 'seed', remoteURL: `http://${host}`, image: name },
+    'pull,push',
+  );
   const { ensureReferrers: keepReferrers } = registrySink(repository);
   const stored: string[] = [];
 
