@@ -12,6 +12,7 @@ import {
   bookmarkLine,
   type EventFormat,
   eventLine,
+  joinLines,
   line,
   newLine,
   type WatchEvent,
@@ -160,11 +161,9 @@ async function sendInitial(session: WatchSession): Promise<void> {
   session.reached = true;
 }
 
-/** Writes events as one chunk. A single line is not copied, because other watches share it. */
+/** Writes events as one chunk. */
 function write(session: WatchSession, events: readonly WatchEvent[]): void {
-  const lines = events.map((seen) => lineOf(session, seen));
-  const [first, ...more] = lines;
-  if (first) session.out.write(more.length === 0 ? first : Buffer.concat(lines));
+  if (events.length > 0) session.out.write(joinLines(events.map((seen) => lineOf(session, seen))));
 }
 
 function lineOf(session: WatchSession, seen: WatchEvent): Uint8Array {

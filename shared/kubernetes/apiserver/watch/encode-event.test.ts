@@ -1,6 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { fc, runs } from '#shared/base/testing';
-import { createBoundedCache } from './encode-event.ts';
+import { createBoundedCache, joinLines } from './encode-event.ts';
+
+describe('joinLines', () => {
+  const lines = ['a\n', 'b\n', 'c\n'].map((text) => Buffer.from(text));
+  const [first = Buffer.alloc(0)] = lines;
+
+  it('gives watches that send the same lines the same bytes', () => {
+    const chunk = joinLines(lines);
+    expect(Buffer.from(chunk).toString()).toBe('a\nb\nc\n');
+    expect(joinLines([...lines])).toBe(chunk);
+    expect(joinLines([first])).toBe(first);
+  });
+
+  it.each([
+    ['fewer lines', lines.slice(1), 'b\nc\n'],
+    ['lines in another order', lines.toReversed(), 'c\nb\na\n'],
+    ['more lines', [...lines, first], 'a\nb\nc\na\n'],
+  ])('joins %s anew', (_what, other, text) => {
+    joinLines(lines);
+    expect(Buffer.from(joinLines(other)).toString()).toBe(text);
+  });
+});
 
 describe('createBoundedCache', () => {
   it('keeps the newest values within its limit, and always the last value', () => {

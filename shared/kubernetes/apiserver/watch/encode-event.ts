@@ -74,6 +74,18 @@ export function newLine(
   return writer.takeExact();
 }
 
+let joined: { lines: readonly Uint8Array[]; chunk: Uint8Array } | undefined;
+
+/** Concatenates lines. Consecutive calls with the same lines return the same bytes: most watches flush the same events at once. */
+export function joinLines(lines: readonly Uint8Array[]): Uint8Array {
+  const [first] = lines;
+  if (first && lines.length === 1) return first;
+  const isSame =
+    joined?.lines.length === lines.length && lines.every((each, at) => each === joined?.lines[at]);
+  if (!joined || !isSame) joined = { lines, chunk: Buffer.concat(lines) };
+  return joined.chunk;
+}
+
 /** Returns an event with an arbitrary object as a line of JSON. */
 export function line(type: EventType | 'BOOKMARK' | 'ERROR', object: object): Uint8Array {
   return Buffer.from(`${JSON.stringify({ type, object })}\n`);
