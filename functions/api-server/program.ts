@@ -100,7 +100,12 @@ export async function runApiServer({ settings, env, log, output, signal }: Progr
 
   const files = { cert: settings.ARC_TLS_CERT_FILE, key: settings.ARC_TLS_KEY_FILE };
   const certificate = await readPem(files);
-  const serving = await serve(api, { certificate, host: settings.ARC_BIND_ADDRESS, port: settings.PORT });
+  const serving = await serve(api, {
+    certificate,
+    host: settings.ARC_BIND_ADDRESS,
+    port: settings.PORT,
+    onlyHttp1: settings.ARC_DISABLE_HTTP2 === 'true',
+  });
   stack.defer(() =>
     serving.close({
       delayMs: settings.ARC_SHUTDOWN_DELAY_SECONDS * 1000,

@@ -21,6 +21,8 @@ export const settings = z.object({
   /** PEM files, read again when they change. The certificate is for `<service>.<namespace>.svc`. */
   ARC_TLS_CERT_FILE: z.string().default('/etc/arc/tls/tls.crt'),
   ARC_TLS_KEY_FILE: z.string().default('/etc/arc/tls/tls.key'),
+  /** Offers HTTP/1.1 only. */
+  ARC_DISABLE_HTTP2: z.enum(['true', 'false']).default('false'),
   ARC_STORE_FOLDER: z.string().optional(),
   ARC_ETCD_ENDPOINTS: z.string().optional(),
   ARC_ETCD_PREFIX: z.string().optional(),

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import path from 'node:path';
 import tls from 'node:tls';
@@ -90,6 +91,33 @@ spec:
       expect(gone.stderr).toContain(
         'Error from server (NotFound): orders.arc.opendefense.cloud "first" not found',
       );
+    });
+
+    it('goes on with the watches of others when the headers of a user are too large for it', async () => {
+      const { stdout: token } = await kubectl(['create', 'token', 'writer', '-n', 'team']);
+      const ask = async (urlPath: string, headers: Record<string, string> = {}) => {
+        const all = { authorization: `Bearer ${token.trim()}`, ...headers };
+        const outgoing = request(`${plane.url}${urlPath}`, {
+          ca: plane.authority.cert,
+          headers: all,
+          agent: false,
+        });
+        const [answer] = (await once(outgoing.end(), 'response')) as [IncomingMessage];
+        return answer.setEncoding('utf8');
+      };
+      const watch = await ask(`${orders}?watch=true`);
+      let lines = '';
+      watch.on('data', (text: string) => {
+        lines += text;
+      });
+      for (const bytes of [60_000, 66_000, 200_000]) {
+        const { statusCode } = (await ask(orders, { 'x-large': 'x'.repeat(bytes) })).resume();
+        expect(statusCode === 200).toBe(bytes < 64 * 1024);
+      }
+      await kubectl(['create', '-f', '-'], { input: order('still-seen') });
+      await eventually('the watch to show it', 5_000, () => expect(lines).toContain('still-seen'));
+      watch.destroy();
+      await kubectl(['delete', 'order', 'still-seen', '-n', 'team']);
     });
 
     it('is found by discovery, and its schemas reach the cluster', async () => {

@@ -37,7 +37,7 @@ export function connectionOf(env: unknown): Connection | undefined {
     },
     markAuthenticated: () => void authenticatedSockets.add(socket),
     get isProxy() {
-      return proxySockets.has(socket);
+      return isProxy(socket);
     },
     markProxy: () => void proxySockets.add(socket),
     get headers() {
@@ -55,6 +55,11 @@ const proxySockets = new WeakSet<Socket>();
 
 export function isAuthenticated(socket: Socket): boolean {
   return authenticatedSockets.has(socket);
+}
+
+/** True once a front proxy has sent a request over this connection. */
+export function isProxy(socket: Socket): boolean {
+  return proxySockets.has(socket);
 }
 
 /** Like IncomingMessage.headersDistinct, but as a Map, because a header may be named `__proto__`. */

@@ -64,25 +64,23 @@ export class ApiRequest {
   /** Bytes that the request has charged to the write rate of its namespace. */
   chargedBytes = 0;
 
-  readonly #outgoing: ServerResponse | undefined;
-  readonly #socket: Socket | undefined;
-  readonly #writtenBefore: number;
+  readonly #outgoing: RequestEnv['outgoing'] | undefined;
+  readonly #bytesWritten: (() => number) | undefined;
   readonly #callbacks: (() => void)[] = [];
   #isOver: boolean;
 
-  /** @param env the environment from @hono/node-server; undefined for in-process calls */
-  constructor(server: ServerContext, raw: IncomingRequest, env?: unknown) {
+  /** @param env the connection of the request; undefined, or without fields, for in-process calls */
+  constructor(server: ServerContext, raw: IncomingRequest, env: Partial<RequestEnv> = {}) {
     this.server = server;
     this.raw = raw;
     this.url = new URL(raw.url);
-    this.target = (env as { incoming?: IncomingMessage } | undefined)?.incoming?.url ?? this.url.pathname;
+    this.target = env.incoming?.url ?? this.url.pathname;
     this.connection = connectionOf(env);
     const auditId = raw.headers.get('audit-id') ?? '';
     this.auditId = /^[\x21-\x7e]{1,64}$/.test(auditId) ? auditId : randomUUID();
     this.receivedAt = server.now();
-    this.#outgoing = (env as { outgoing?: ServerResponse } | undefined)?.outgoing;
-    this.#socket = this.#outgoing?.socket ?? undefined;
-    this.#writtenBefore = this.#socket?.bytesWritten ?? 0;
+    this.#outgoing = env.outgoing;
+    this.#bytesWritten = env.bytesWritten ?? bytesSince(env.incoming?.socket);
     this.#isOver = this.#outgoing?.closed === true || this.#outgoing?.destroyed === true;
     this.#outgoing?.once('close', () => this.end());
   }
@@ -96,12 +94,9 @@ export class ApiRequest {
     return this.#outgoing !== undefined;
   }
 
-  /**
-   * Bytes of the response written to the socket, including the head; undefined without a socket. Requests of a connection are
-   * sequential, so all bytes written since the request arrived belong to its response.
-   */
+  /** Bytes of the response written to the socket; undefined without a socket. */
   get bytesWritten(): number | undefined {
-    return this.#socket && this.#socket.bytesWritten - this.#writtenBefore;
+    return this.#bytesWritten?.();
   }
 
   /** Calls `callback` when the response is written or its client disconnects. */
@@ -114,6 +109,23 @@ export class ApiRequest {
     this.#isOver = true;
     for (const callback of this.#callbacks.splice(0)) callback();
   }
+}
+
+/** The connection of a request, as @hono/node-server describes it. */
+export interface RequestEnv {
+  incoming: Pick<IncomingMessage, 'url' | 'rawHeaders' | 'socket'>;
+  /** `close` is emitted when the response is written or the client disconnects. */
+  outgoing: Pick<ServerResponse, 'closed' | 'destroyed'> & {
+    once(event: 'close', listener: () => void): unknown;
+  };
+  /** Bytes of the response so far, where the connection carries others at the same time. */
+  bytesWritten?: (() => number) | undefined;
+}
+
+/** Requests of an HTTP/1.1 connection are sequential: bytes written from now on belong to the response, including its head. */
+function bytesSince(socket: Socket | undefined): (() => number) | undefined {
+  const before = socket?.bytesWritten ?? 0;
+  return socket && (() => socket.bytesWritten - before);
 }
 
 /** An authorized request to a served kind. */

@@ -20,7 +20,7 @@ import { type RequestMetrics, requestMetrics } from '../metrics/request-metrics.
 import { createQuota, type QuotaOptions } from '../quota/quota.ts';
 import { keyPrefix } from '../registry/keys.ts';
 import { storedObjects } from '../registry/stored-object.ts';
-import type { ServerContext } from '../request/api-request.ts';
+import type { RequestEnv, ServerContext } from '../request/api-request.ts';
 import { ApiRequest } from '../request/api-request.ts';
 import { respondError } from '../response/respond.ts';
 import { type HealthCheck, health } from './health.ts';
@@ -60,8 +60,11 @@ export interface ApiServerOptions {
 
 export interface ApiServer {
   app: Hono;
-  /** Serves a request without a socket. Never rejects. The caller calls `end` when it has read the response or no longer will. */
-  call(request: IncomingRequest): Promise<{ response: Response; end(): void }>;
+  /**
+   * Serves a request past hono. Never rejects. Without `env`, the caller calls `end` when it has read the response or no longer
+   * will.
+   */
+  call(request: IncomingRequest, env?: RequestEnv): Promise<{ response: Response; end(): void }>;
   /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;
   /** Makes /readyz fail; requests are still served. */
@@ -151,7 +154,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   });
   const app = new Hono();
   app.all('*', async (context) => {
-    const request = new ApiRequest(server, context.req.raw, context.env);
+    const request = new ApiRequest(server, context.req.raw, context.env as Partial<RequestEnv>);
     const response = await handle(request);
     // The body of a response to HEAD is not sent: a watch would never be read or end.
     if (context.req.raw.method === 'HEAD') response.body?.cancel().catch(() => undefined);
@@ -166,8 +169,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   return {
     app,
     closing: closing.signal,
-    async call(raw) {
-      const request = new ApiRequest(server, raw);
+    async call(raw, env) {
+      const request = new ApiRequest(server, raw, env);
       return { response: await handle(request), end: () => request.end() };
     },
     drain() {

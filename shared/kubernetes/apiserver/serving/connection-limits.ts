@@ -32,6 +32,12 @@ export function limitUnauthenticatedConnections(server: Server, max: number): vo
   server.on('secureConnection', enter);
 }
 
+/**
+ * Longer than the idle timeout of clients (Go: 90 s): the client closes first, and no request races with the server closing its
+ * connection.
+ */
+export const idleTimeoutMs = 120_000;
+
 /** Same as kube-apiserver's request timeout. */
 export const stallTimeoutMs = 60_000;
 

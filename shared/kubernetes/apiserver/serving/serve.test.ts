@@ -2,11 +2,9 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:https';
 import tls from 'node:tls';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ArcError } from '#shared/base/errors';
 import { type Authority, createAuthority } from '../../../base/testing/authority.ts';
 import { eventually } from '../../../base/testing/eventually.ts';
-import { createAuthenticator } from '../authentication/authenticator.ts';
-import { parseAuthenticationConfig } from '../authentication/config.ts';
+import { frontProxied } from '../testing/front-proxied.ts';
 import { startTestServer, type TestServer, widgets } from '../testing/test-server.ts';
 import { type Serving, serve } from './serve.ts';
 
@@ -26,30 +24,14 @@ let held: Promise<void> | undefined;
 beforeEach(async () => {
   held = undefined;
   seen = [];
-  const authenticate = createAuthenticator({
-    config: () =>
-      parseAuthenticationConfig({
-        'requestheader-client-ca-file': proxies.cert,
-        'requestheader-allowed-names': '["front-proxy"]',
-        'requestheader-username-headers': '["X-Remote-User"]',
-        'requestheader-group-headers': '["X-Remote-Group"]',
-      }),
-    reviewToken: async (token) => {
-      if (token === 'admin') return { name: 'admin', groups: [] };
-      throw new ArcError('Unauthorized', 'Unauthorized');
-    },
-  });
-  let trusted = true; // the fixture creates its namespace without a socket
   server = await startTestServer({
-    authenticate: (incoming, connection) =>
-      trusted ? Promise.resolve({ name: 'admin', groups: [] }) : authenticate(incoming, connection),
+    authenticate: frontProxied(proxies),
     authorize: async (user) => {
       seen.push(`${user.name} ${user.groups.join(' | ')}`);
       await held;
       return { allowed: user.name === 'admin' };
     },
   });
-  trusted = false;
   seen = [];
   serving = await serve(server.api, { certificate, host: '127.0.0.1', port: 0 });
 });
@@ -211,19 +193,22 @@ describe('serve', () => {
     await gone;
   });
 
-  it('negotiates HTTP/1.1 only, and refuses a client that does not offer it', async () => {
-    const connect = (...protocols: string[]) =>
-      tls.connect({
-        host: '127.0.0.1',
-        port: serving.port,
-        servername: 'localhost',
-        ca: authority.cert,
-        ALPNProtocols: protocols,
-      });
-    const both = connect('h2', 'http/1.1');
-    await once(both, 'secureConnect');
-    expect(both.alpnProtocol).toBe('http/1.1');
-    both.destroy();
-    await expect(once(connect('h2'), 'secureConnect')).rejects.toThrow(/no application protocol/i);
+  it('speaks HTTP/2 to clients that offer it, else HTTP/1.1', async () => {
+    const at = async (port: number, ...protocols: string[]) => {
+      const to = { host: '127.0.0.1', servername: 'localhost', port, ca: authority.cert };
+      const socket = tls.connect({ ...to, ALPNProtocols: protocols });
+      await once(socket, 'secureConnect').finally(() => socket.destroy());
+      return socket.alpnProtocol;
+    };
+    const connect = (...protocols: string[]) => at(serving.port, ...protocols);
+    expect(await connect('h2', 'http/1.1')).toBe('h2');
+    expect(await connect('http/1.1', 'h2')).toBe('h2');
+    expect(await connect('h2')).toBe('h2');
+    expect(await connect('http/1.1')).toBe('http/1.1');
+    expect(await connect()).toBe(false);
+    await expect(connect('http/1.0')).rejects.toThrow(/no application protocol/i);
+    const other = await serve(server.api, { certificate, host: '127.0.0.1', port: 0, onlyHttp1: true });
+    expect(await at(other.port, 'h2', 'http/1.1')).toBe('http/1.1');
+    await other.close();
   });
 });

@@ -10,8 +10,10 @@ import type { ApiServer } from '../server/server.ts';
 import {
   answerMalformedRequests,
   endStalledReaders,
+  idleTimeoutMs,
   limitUnauthenticatedConnections,
 } from './connection-limits.ts';
+import { serveHttp2 } from './http2.ts';
 import { isWatchSocket, serveWatchSockets } from './watch-socket.ts';
 
 /** PEM. */
@@ -26,6 +28,8 @@ export interface ServeOptions {
   host: string;
   /** 0: any free port. */
   port: number;
+  /** Does not offer HTTP/2. */
+  onlyHttp1?: boolean;
 }
 
 export interface Serving {
@@ -40,12 +44,6 @@ export interface Serving {
   close(how?: { delayMs?: number; graceMs?: number; spreadMs?: number }): Promise<void>;
 }
 
-/**
- * Longer than the idle timeout of clients (Go: 90 s): the client closes first, and no request races with the server closing its
- * connection.
- */
-const idleTimeoutMs = 120_000;
-
 /** Milliseconds after shutdown in which an unused connection that is already open may still carry its first request. */
 const unusedConnectionMs = 500;
 
@@ -53,11 +51,11 @@ const unusedConnectionMs = 500;
 const maxUnauthenticatedConnections = 4_000;
 
 /**
- * Serves over TLS. Requests client certificates and leaves their verification to the authenticator. ALPN offers HTTP/1.1 only: a
- * connection carries one request at a time, so there are no streams to flood by opening and resetting them (docs/decisions/0007-http-1.md).
+ * Serves over TLS: HTTP/2 to clients that offer it by ALPN, HTTP/1.1 to all others. Requests client certificates and leaves their
+ * verification to the authenticator.
  */
 export async function serve(api: ApiServer, options: ServeOptions): Promise<Serving> {
-  const { host, port } = options;
+  const { host, port, onlyHttp1 = false } = options;
   const server = createAdaptorServer({
     fetch: api.app.fetch,
     createServer,
@@ -65,6 +63,7 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       ...contextOf(options.certificate),
       requestCert: true,
       rejectUnauthorized: false,
+      ALPNProtocols: onlyHttp1 ? ['http/1.1'] : ['h2', 'http/1.1'],
       handshakeTimeout: 10_000,
       headersTimeout: 20_000,
       requestTimeout: 65_000,
@@ -80,6 +79,7 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
   server.maxHeadersCount = 10_000;
   answerMalformedRequests(server);
   limitEmptyLines(server);
+  const http2 = serveHttp2(server, api);
   limitUnauthenticatedConnections(server, maxUnauthenticatedConnections);
   endStalledReaders(server);
   const sockets = serveWatchSockets(server, api.app.fetch);
@@ -107,10 +107,13 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       if (delayMs > 0) await pause(delayMs);
       const closed = once(server, 'close');
       server.close();
+      // Sent late: most clients receive GOAWAY with a response. Requests that cross a GOAWAY on the way are not processed.
+      const goAwayTimer = setTimeout(() => http2.goAway(), unusedConnectionMs / 2);
       // closeAllConnections ignores upgraded connections.
       const destroyConnections = () => {
         server.closeAllConnections();
         sockets.destroyAll();
+        http2.destroyAll();
       };
       const graceTimer = setTimeout(destroyConnections, graceMs);
       await api.close({ spreadMs });
@@ -121,6 +124,7 @@ export async function serve(api: ApiServer, options: ServeOptions): Promise<Serv
       destroyConnections();
       await closed;
       clearTimeout(graceTimer);
+      clearTimeout(goAwayTimer);
     },
   };
 }
