@@ -1,5 +1,5 @@
 import { namespace, type Target, writes } from './api-targets.ts';
-import type { RawConnection } from './measure/raw-connection.ts';
+import type { BenchConnection } from './measure/raw-connection.ts';
 import { median } from './measure/report.ts';
 
 /** One round of one case against one server. */
@@ -120,7 +120,7 @@ function list(name: string, n: number, query: string, headers: string, times: nu
 async function rate(
   target: Target,
   count: number,
-  one: (connection: RawConnection, index: number) => Promise<unknown>,
+  one: (connection: BenchConnection, index: number) => Promise<unknown>,
   inFlight = parallel,
 ): Promise<Sample> {
   const connections = await Promise.all(Array.from({ length: inFlight }, () => target.open()));
@@ -158,7 +158,7 @@ async function fanOut(target: Target, round: number): Promise<Sample | undefined
   const before = await target.usage();
   const began = performance.now();
   const body = JSON.stringify({ metadata: { annotations: { fan: `${round}` } } });
-  const update = (connection: RawConnection, index: number) =>
+  const update = (connection: BenchConnection, index: number) =>
     connection.send('PATCH', `${path}/o-${2 * written + index}`, merge, body);
   await rate(target, updates, update, paced);
   const complete = await all;

@@ -13,9 +13,10 @@ import { startReference } from '../conformance/reference.ts';
 import { startEtcd } from '../fixtures/etcd/process.ts';
 import { freePorts } from '../fixtures/program.ts';
 import type { Stall } from './measure/api-child.ts';
+import { http2Connections } from './measure/http2-connection.ts';
 import { startOurs } from './measure/our-server.ts';
 import { type Usage, usageOf } from './measure/process-usage.ts';
-import { RawConnection } from './measure/raw-connection.ts';
+import { type BenchConnection, RawConnection } from './measure/raw-connection.ts';
 
 /** The namespaces of the seeded objects, of those that are created while it is measured, and of the many for `stall`. */
 export const namespace = 'bench';
@@ -28,7 +29,7 @@ export interface Target {
   group: string;
   /** Of the process, or of both together. */
   usage(): Promise<Usage>;
-  open(): Promise<RawConnection>;
+  open(): Promise<BenchConnection>;
   /** The body that a GET of `path` is answered with. */
   read(path: string): Promise<string>;
 }
@@ -36,6 +37,8 @@ export interface Target {
 export interface Targets {
   ours: Target;
   theirs: Target;
+  /** Both over HTTP/2: requests and watches share connections. */
+  http2: readonly [ours: Target, theirs: Target];
   /** Starts a bare hono server that answers with `sample`, one of our objects as we print it: what Node can do at most. */
   bare(sample: string): Promise<Target>;
   /** Starts a second process of ours on the same etcd; every other connection goes to it. */
@@ -84,9 +87,13 @@ export async function startTargets(assets: string): Promise<Targets> {
     });
     await prepare(clients.ours, clients.theirs);
     for (const name of [namespace, writes, many]) await createNamespace(clients.theirs, name);
-    return {
+    const targets = {
       ours: targetOf('ours', clients.ours, ours.pid),
       theirs: targetOf('theirs', clients.theirs, reference.pid),
+    };
+    return {
+      ...targets,
+      http2: [overHttp2(targets.ours, clients.ours), overHttp2(targets.theirs, clients.theirs)],
       async bare(sample) {
         const bare = await startBare(path.join(folder, 'ours'), sample);
         stops.push(bare.stop);
@@ -121,6 +128,10 @@ function targetOf(name: Target['name'], client: Client, pid: number): Target {
       return text;
     },
   };
+}
+
+function overHttp2(target: Target, { server: { url, ca, tokens } }: Client): Target {
+  return { ...target, open: http2Connections(url, ca, tokens.admin) };
 }
 
 /** Both as one: connections by turns. */

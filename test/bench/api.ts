@@ -25,6 +25,8 @@ export async function benchApi(asked: readonly string[]): Promise<void> {
     for (const target of both) await seed(target, namespace, seeded);
     progress(`${seeded} objects on both sides`);
     for (const one of cases) if (isAsked(one.name)) await compare(one.name, one, both);
+    for (const one of casesAgain('Http2', ['get', 'watchFanout'], isAsked))
+      await compare(one.name, one, targets.http2, rounds + 1);
     await benchBare(targets, isAsked);
     await benchTwo(targets, isAsked);
     await reportMemory('rss', seeded, both);
@@ -36,7 +38,7 @@ export async function benchApi(asked: readonly string[]): Promise<void> {
 
 /** Requests beside a server that does nothing but parse and print the same bytes. */
 async function benchBare({ ours, bare }: Targets, isAsked: (name: string) => boolean): Promise<void> {
-  const again = casesAgain('Bare', isAsked);
+  const again = casesAgain('Bare', ['get', 'create'], isAsked);
   if (again.length === 0) return;
   const pair = [ours, await bare(await ours.read(`${pathOf(ours)}/o-0`))] as const;
   for (const one of again) await compare(one.name, one, pair, rounds + 1);
@@ -44,15 +46,15 @@ async function benchBare({ ours, bare }: Targets, isAsked: (name: string) => boo
 
 /** What a second process of ours on the same etcd adds, as a second replica or a thread would: `theirs` is one alone. */
 async function benchTwo({ ours, two }: Targets, isAsked: (name: string) => boolean): Promise<void> {
-  const again = casesAgain('Two', isAsked);
+  const again = casesAgain('Two', ['get', 'create'], isAsked);
   if (again.length === 0) return;
   const pair = [await two(), ours] as const;
   for (const one of again) await compare(one.name, one, pair, 2 * (rounds + 1));
 }
 
-function casesAgain(suffix: string, isAsked: (name: string) => boolean): Case[] {
+function casesAgain(suffix: string, names: readonly string[], isAsked: (name: string) => boolean): Case[] {
   return cases
-    .filter(({ name }) => name === 'get' || name === 'create')
+    .filter(({ name }) => names.includes(name))
     .map((one) => ({ ...one, name: `${one.name}${suffix}` }))
     .filter(({ name }) => isAsked(name));
 }

@@ -7,6 +7,18 @@ export interface RawAnswer {
   bytes: number;
 }
 
+/** A client's connection, or a stream of one: one request at a time. */
+export interface BenchConnection {
+  /** `headers` are lines that end in a line break. Rejects for anything but a 2xx. */
+  send(method: string, path: string, headers?: string, body?: string): Promise<unknown>;
+  /**
+   * Sends a request that does not end, and tells how many lines of its body have come, and when the server ends it
+   * after all; resolves with its header.
+   */
+  watch(path: string, onLines: (lines: number) => void, onEnd: () => void): Promise<void>;
+  close(): void;
+}
+
 interface Pending {
   resolve(answer: RawAnswer): void;
   reject(error: Error): void;
@@ -19,7 +31,7 @@ const chunkedEnd = Buffer.from('\r\n0\r\n\r\n');
  * One kept-alive HTTP/1.1 connection over TLS, one request at a time, that looks at no more of an answer than its end:
  * on two cores a client that parses would be half of what is measured.
  */
-export class RawConnection {
+export class RawConnection implements BenchConnection {
   readonly #socket: tls.TLSSocket;
   readonly #fixed: string;
   #pending: Pending | undefined;
@@ -52,7 +64,6 @@ export class RawConnection {
     return new RawConnection(socket, host, token);
   }
 
-  /** Rejects for anything but a 2xx. */
   async send(method: string, path: string, headers = '', body = ''): Promise<RawAnswer> {
     const answer = this.#next();
     const length = method === 'GET' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
@@ -62,10 +73,6 @@ export class RawConnection {
     return { code, bytes };
   }
 
-  /**
-   * Sends a request that does not end, and tells how many lines of its body have come, and when the server ends it
-   * after all; resolves with its header.
-   */
   async watch(path: string, onLines: (lines: number) => void, onEnd: () => void): Promise<void> {
     this.#onLines = onLines;
     await this.send('GET', path, 'Connection: close\r\n');
