@@ -10,6 +10,15 @@ export interface Session {
   version: string;
   /** CSRF token, sent back in the header `x-arc-csrf` with each change. */
   csrf: string;
+  /** Who has signed in; absent where nobody has to. */
+  viewer?: Viewer;
+}
+
+export interface Viewer {
+  /** As the cluster knows them. */
+  name: string;
+  /** They may not list the Orders of all namespaces: one has to be chosen. */
+  mustChoose: boolean;
 }
 
 /** An entry of a list; changes refer to entries by id. */
