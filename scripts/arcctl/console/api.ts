@@ -44,6 +44,8 @@ export interface Change {
 export interface Beat {
   /** Why the data is stale; absent: it is current. */
   problem?: string;
+  /** What the viewer may not read. */
+  refused?: string;
 }
 
 export interface OrderRow extends Row {
@@ -262,6 +264,8 @@ export interface DryRun {
 export interface Problem {
   code: string;
   message: string;
+  /** Where to sign in; absent where nobody does. */
+  signIn?: string;
 }
 
 export interface Condition {

@@ -291,6 +291,7 @@ describe('changes', () => {
     ['with a wrong token', { 'x-arc-csrf': 'wrong' }],
     ['from another site', { 'sec-fetch-site': 'cross-site' }],
     ['from another port', { 'sec-fetch-site': 'same-site' }],
+    ['from another origin', { origin: 'https://arc-4711.localhost:4711' }],
   ];
   it.each(strangers)('refuses a change %s', async (_, headers) => {
     expect((await post(actions, { action: 'suspend' }, headers)).status).toBe(403);

@@ -10,6 +10,7 @@ import { Palette } from './palette.tsx';
 import { groups, places } from './places.ts';
 import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
 import { ThemeMenu } from './theme-menu.tsx';
+import { ChooseNamespace, ViewerMenu } from './viewer.tsx';
 
 /** The layout around each page. */
 export function Shell({ server, children }: { server: string; children: ReactNode }) {
@@ -49,6 +50,7 @@ export function Shell({ server, children }: { server: string; children: ReactNod
           </button>
           <ConnectionState />
           <ThemeMenu />
+          {session && <ViewerMenu session={session} />}
           <button
             type="button"
             className="icon-button"
@@ -60,7 +62,7 @@ export function Shell({ server, children }: { server: string; children: ReactNod
           </button>
         </div>
         <main id="main" tabIndex={-1}>
-          <Boundary of={location}>{children}</Boundary>
+          <Boundary of={location}>{session?.viewer?.mustChoose ? <ChooseNamespace /> : children}</Boundary>
         </main>
       </div>
       <ShortcutSheet isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} places={places} />
