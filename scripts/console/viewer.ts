@@ -20,6 +20,8 @@ import type { Credential } from './oidc.ts';
 import type { Session } from './sessions.ts';
 
 const userAgent = `arc-console/${version}`;
+/** How often the cluster is asked whether it still accepts a token. */
+const checkMs = 30_000;
 
 /** Whom the cluster takes the bearer of a credential for. */
 export interface Identity {
@@ -127,6 +129,11 @@ export function createViewer(options: ViewerOptions): Viewer {
     return { pages, ending };
   };
   let current = open(options.namespace);
+  // A watch goes on for an hour, whatever becomes of the token that it began with.
+  const check = () =>
+    void review(transport, 'authentication', 'SelfSubjectReview', undefined, session.signal).catch(() => {});
+  const timer = setInterval(check, checkMs).unref();
+  session.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
   return {
     get pages() {
       return current.pages;

@@ -12,13 +12,15 @@ import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
 import { ThemeMenu } from './theme-menu.tsx';
 import { ChooseNamespace, ViewerMenu } from './viewer.tsx';
 
+/** Delay before the session is requested again after a failure. */
+const retryMs = 3_000;
+
 /** The layout around each page. */
 export function Shell({ server, children }: { server: string; children: ReactNode }) {
   const [isSheetOpen, setSheetOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const [session, setSession] = useState<Session>();
+  const session = useSession();
   const [location, navigate] = useLocation();
-  useEffect(() => void readSession().then(setSession, () => {}), []);
   useShortcuts({
     places,
     navigate,
@@ -69,6 +71,21 @@ export function Shell({ server, children }: { server: string; children: ReactNod
       <Palette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} places={places} />
     </div>
   );
+}
+
+/** Returns the session of this page, requested until the server responds. */
+function useSession(): Session | undefined {
+  const [session, setSession] = useState<Session>();
+  useEffect(() => {
+    let retry: ReturnType<typeof setTimeout> | undefined;
+    const ask = () =>
+      void readSession().then(setSession, () => {
+        retry = setTimeout(ask, retryMs);
+      });
+    ask();
+    return () => clearTimeout(retry);
+  }, []);
+  return session;
 }
 
 function Brand() {
