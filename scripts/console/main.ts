@@ -12,6 +12,7 @@ import { ArcError } from '#shared/base/errors';
 import { createLogger, type Logger } from '#shared/base/telemetry';
 import { followPem, readPem } from '../../functions/api-server/pem-files.ts';
 import { loadConsole } from '../arcctl/console/server/assets.ts';
+import type { ConsoleApp } from '../build/console.ts';
 import { createConsole } from './console.ts';
 import { createSignOn } from './oidc.ts';
 import { type Settings, settings } from './settings.ts';
@@ -24,7 +25,7 @@ async function main(): Promise<void> {
   const log = createLogger({ name: 'console', level: config.LOG_LEVEL });
   const ending = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ending.abort());
-  const pages = createPages(config, log, ending.signal);
+  const pages = createPages(config, await loadConsole(), log, ending.signal);
   const probes = new Hono();
   for (const probe of ['liveness', 'readiness']) probes.get(`/health/${probe}`, (c) => c.text('ok'));
 
@@ -41,7 +42,7 @@ async function main(): Promise<void> {
   await Promise.all(closed);
 }
 
-function createPages(config: Settings, log: Logger, signal: AbortSignal): Hono {
+function createPages(config: Settings, front: ConsoleApp, log: Logger, signal: AbortSignal): Hono {
   const { origin } = new URL(config.ARC_CONSOLE_URL);
   const { ARC_OIDC_ISSUER: issuer } = config;
   const signOn = issuer !== undefined && {
@@ -54,11 +55,10 @@ function createPages(config: Settings, log: Logger, signal: AbortSignal): Hono {
       redirectUri: `${origin}/sign-in/callback`,
     }),
   };
-  const front = loadConsole();
   return createConsole({
     env: process.env,
     origin,
-    front: () => front,
+    front: async () => front,
     ...(signOn && { signOn }),
     limits: {
       idleMs: config.ARC_CONSOLE_IDLE_MINUTES * minuteMs,

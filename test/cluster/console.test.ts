@@ -57,7 +57,7 @@ describeCluster('the console of a cluster', (machine) => {
       ...{ ARC_OIDC_ISSUER: issuer.url, ARC_OIDC_CLIENT_SECRET: issuer.clientSecret },
       NODE_EXTRA_CA_CERTS: file('ca.crt'),
     });
-    await eventually('the console to serve', 60_000, () => {
+    await eventually('the console to serve', 120_000, () => {
       program.mustRun();
       expect(program.output.stdout).toContain('"msg":"serving"');
     });
@@ -150,7 +150,7 @@ spec:
   }
 
   async function choose(page: Page, namespace: string): Promise<void> {
-    await page.getByLabel('Namespace').fill(namespace);
+    await page.getByRole('textbox', { name: 'Namespace' }).fill(namespace);
     const loaded = page.waitForEvent('load');
     await page.getByRole('button', { name: 'Show' }).click();
     await loaded;
