@@ -123,7 +123,8 @@ export function createViewer(options: ViewerOptions): Viewer {
     pages.post('/api/sign-out', async (c) => {
       dropSession(c);
       session.end();
-      await credential.revoke();
+      // Nobody waits for the issuer: the session is over.
+      void credential.revoke();
       return c.json({});
     });
     return { pages, ending };
