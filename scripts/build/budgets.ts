@@ -20,6 +20,8 @@ const budgets: Record<string, number> = {
   'certificate-issuer': 640,
   // contains the decisions of all functions, including the plan of an Order, and creates domain events
   'watch-bridge': 552,
+  // a third is the compressed front end
+  console: 1160,
   // loaded lazily by programs, and by functions outside a cluster: YAML and SOCKS proxies are two thirds of it
   kubeconfig: 167,
   // every kind of transfer, and in arcctl kubeconfigs, YAML and events, compiled lazily; a quarter is the compressed console

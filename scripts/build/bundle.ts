@@ -55,7 +55,7 @@ export const functionSettings = {
   keepNames: false,
 } satisfies BuildOptions;
 
-const servers = ['api-server', 'watch-bridge'];
+const servers = ['api-server', 'watch-bridge', 'console'];
 
 /** A server spent 4 % of its CPU on the names of closures; one-shot programs should be small instead. */
 function programSettings(name: string): typeof bundleSettings | typeof functionSettings {
@@ -65,10 +65,10 @@ function programSettings(name: string): typeof bundleSettings | typeof functionS
 /**
  * Bundles every deployable of functions/ into a file `<outDir>/<name>.mjs`. A folder with `main.ts` is a program with its own start; one with
  * `func.yaml` is a function, started by the shared runtime; others are not deployable. A further shared file is loaded to read a
- * kubeconfig.
+ * kubeconfig. The console stands beside arcctl, with which it shares its pages.
  */
 export async function buildFunctions(outDir: string): Promise<Bundle[]> {
-  const bundles: Promise<Bundle>[] = [bundleKubeconfig(outDir)];
+  const bundles: Promise<Bundle>[] = [bundleKubeconfig(outDir), bundleConsole(outDir)];
   for (const entry of await readdir('functions', { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
     const files = await readdir(path.join('functions', entry.name));
@@ -88,6 +88,19 @@ export async function bundleKubeconfig(outDir: string): Promise<Bundle> {
     outfile: file,
   });
   return made(path.parse(kubeconfigFile).name, file, metafile);
+}
+
+async function bundleConsole(outDir: string): Promise<Bundle> {
+  const [name, file] = ['console', path.join(outDir, 'console.mjs')];
+  const settings = programSettings(name);
+  const { metafile } = await build({
+    ...settings,
+    entryPoints: ['scripts/console/main.ts'],
+    plugins: [...settings.plugins, inlineConsole, inlineShippedFiles],
+    outfile: file,
+    metafile: true,
+  });
+  return made(name, file, metafile);
 }
 
 const commands = ['arcctl', 'arc-transfer'];

@@ -173,13 +173,13 @@ describe.skipIf(!tools || !assets)('the programs of the image, with no file but 
     return program;
   }
 
-  it('are all there are in functions/, and the reader of kubeconfigs', async () => {
+  it('are all there are in functions/, the console, and the reader of kubeconfigs', async () => {
     const deployed = (await readdir('functions', { recursive: true }))
       .filter((file) => /^[^/]+\/(main\.ts|func\.yaml)$/.test(file))
       .map((file) => `${path.dirname(file)}.mjs`);
     // And the one file that they load to read a kubeconfig.
     expect(await readdir(path.join(root, 'app'))).toEqual(
-      [...new Set([...deployed, 'kubeconfig.mjs'])].sort(),
+      [...new Set([...deployed, 'console.mjs', 'kubeconfig.mjs'])].sort(),
     );
   });
 

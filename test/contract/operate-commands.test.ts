@@ -105,6 +105,7 @@ describe('the commands of docs/operate', () => {
     const manifests = [
       ...(await loadManifests('knative/base')),
       ...(await loadManifests('knative/components/backup')),
+      ...(await loadManifests('knative/components/console')),
     ];
     const has = new Set(manifests.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`));
     const named = those('kubectl').flatMap(({ words }) =>

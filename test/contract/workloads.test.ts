@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { glob, readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { etcdRequestBytes } from '#shared/base/meta';
 import { parseDuration } from '#shared/domain';
-import { manifestFiles } from '#shared/local';
+import { loadManifests, manifestFiles } from '#shared/local';
+import { settings as consoleSettings } from '../../scripts/console/settings.ts';
 import { workerOptions } from '../../scripts/standalone/worker-program.ts';
 
 const security = z.looseObject({
@@ -74,7 +75,14 @@ const patch = z.looseObject({
   containers: z.array(z.looseObject({ name: z.string() })),
   volumes: z.array(volume),
 });
+const binding = z.looseObject({ subjects: z.array(z.looseObject({ name: z.string() })) });
 type Document = z.infer<typeof document>;
+
+/** As `readConfig` has it: an empty variable is not set. */
+function set(data: unknown): Record<string, string> {
+  const all = z.record(z.string(), z.string()).parse(data);
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+}
 
 const isFunction = ({ apiVersion }: Document) => apiVersion === 'serving.knative.dev/v1';
 const hasPods = (one: Document) => ['Deployment', 'StatefulSet'].includes(one.kind) || isFunction(one);
@@ -196,6 +204,27 @@ describe('every pod', () => {
         { name: 'no-token', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true },
       ],
     });
+  });
+
+  it('gives the console no token and no right, and settings that its program takes', async () => {
+    const own = await loadManifests('knative/components/console');
+    const of = (kind: string) => own.find((one) => one.kind === kind);
+    expect(of('ServiceAccount')).toMatchObject({ automountServiceAccountToken: false });
+    const { spec } = withPods.parse(of('Deployment')).spec.template;
+    expect(spec).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    expect(spec.containers[0].command).toEqual(['node', '/app/console.mjs']);
+    expect(consoleSettings.parse(set(of('ConfigMap')?.data))).toBeDefined();
+    const bound: string[] = [];
+    for await (const file of glob('knative/**/*.yaml'))
+      for (const each of parseAllDocuments(await readFile(file, 'utf8'))) {
+        const { data } = binding.safeParse(each.toJS());
+        bound.push(...(data?.subjects ?? []).map(({ name }) => name));
+      }
+    expect(bound.length).toBeGreaterThan(10);
+    expect(bound).not.toContain('console');
   });
 
   it('has a bound, where it scales', () => {

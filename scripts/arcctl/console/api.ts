@@ -10,6 +10,15 @@ export interface Session {
   version: string;
   /** CSRF token, sent back in the header `x-arc-csrf` with each change. */
   csrf: string;
+  /** Who has signed in; absent where nobody has to. */
+  viewer?: Viewer;
+}
+
+export interface Viewer {
+  /** As the cluster knows them. */
+  name: string;
+  /** They may not list the Orders of all namespaces: one has to be chosen. */
+  mustChoose: boolean;
 }
 
 /** An entry of a list; changes refer to entries by id. */
@@ -35,6 +44,8 @@ export interface Change {
 export interface Beat {
   /** Why the data is stale; absent: it is current. */
   problem?: string;
+  /** What the viewer may not read. */
+  refused?: string;
 }
 
 export interface OrderRow extends Row {
@@ -253,6 +264,8 @@ export interface DryRun {
 export interface Problem {
   code: string;
   message: string;
+  /** Where to sign in; absent where nobody does. */
+  signIn?: string;
 }
 
 export interface Condition {

@@ -1,6 +1,7 @@
 /** Primitives for waiting: pause, backoff, deadline, queues, bounded parallel work. Imports only meta and errors. */
 export { type Backoff, type BackoffOptions, backoffMs, createBackoff, doubled, jittered } from './backoff.ts';
 export { Batches } from './batches.ts';
+export { type Budgets, createBudgets, networkOf } from './budgets.ts';
 export { type Clock, steadyClock, systemClock } from './clock.ts';
 export { whenConnected } from './connected.ts';
 export { type Deadline, startDeadline, within } from './deadline.ts';

@@ -16,7 +16,11 @@ type Env = Readonly<Record<string, string | undefined>>;
  * cluster. Throws Invalid if neither is set.
  */
 export function inClusterConfig(env: Env): ClusterAccess {
-  const read = fileToken(env.ARC_TOKEN_FILE || join(accountFolder, 'token'));
+  return inClusterAccess(env, fileToken(env.ARC_TOKEN_FILE || join(accountFolder, 'token')));
+}
+
+/** Returns access to the same cluster with the token that `read` returns. The authority is reread because it is rotated. */
+export function inClusterAccess(env: Env, read: () => string | Promise<string>): ClusterAccess {
   // Outside a pod the file may be missing: then the root certificates of Node are used.
   const trust = fileAuthority(env.ARC_CA_FILE || join(accountFolder, 'ca.crt'), Boolean(env.ARC_CA_FILE));
   const token = async () => {

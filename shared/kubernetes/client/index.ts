@@ -18,7 +18,7 @@ export type {
   WatchOptions,
 } from './client.ts';
 export { createKubeClient } from './create-client.ts';
-export { fileToken } from './in-cluster.ts';
+export { fileToken, inClusterAccess } from './in-cluster.ts';
 export type { Change, KnownStates } from './known-objects.ts';
 export {
   type ListWatch,

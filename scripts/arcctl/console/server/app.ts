@@ -13,7 +13,7 @@ import type { Session } from '../api.ts';
 import type { Watches } from '../model/watches.ts';
 import { act, create, dryRun, orderIn, rollBack } from './changes.ts';
 import {
-  headers,
+  headersOf,
   limitBodies,
   requireCsrfToken,
   requireHost,
@@ -27,24 +27,41 @@ import { diffOf, findingsOf, runsOf, settingsOf } from './reads.ts';
 import { logsOf, manifestOf } from './texts.ts';
 import { createTopics } from './topics.ts';
 
-export interface DashboardOptions {
+export interface PagesOptions {
   cluster: Pick<Cluster, 'api' | 'transport' | 'server' | 'hint'>;
   /** The visible namespace; absent: all. */
   namespace?: string | undefined;
   watches: Watches;
-  /** Returns the required Host header: name and port of this dashboard. */
-  host: () => string;
-  secrets: Secrets;
+  /** Required of changes, which come from pages of this origin. */
+  csrf: string;
+  origin: () => string;
+  /** Who has signed in; absent: whoever started the console. */
+  viewer?: Session['viewer'];
   front: () => Promise<ConsoleApp>;
   /** Aborts all live updates. */
   signal: AbortSignal;
 }
 
-/** Serves the front end and its JSON and events. The browser never gets a credential of the cluster. */
+export interface DashboardOptions extends Omit<PagesOptions, 'csrf' | 'origin' | 'viewer'> {
+  /** Returns the required Host header: name and port of this dashboard. */
+  host: () => string;
+  secrets: Secrets;
+}
+
+/** Serves the console to one viewer, who has its cookie. */
 export function createDashboard(options: DashboardOptions): Hono {
-  const { cluster, namespace, watches, host, secrets, front, signal } = options;
+  const { host, secrets, front } = options;
   const app = new Hono();
-  app.use(headers, requireHost(host));
+  app.use(headersOf({ isSecure: false }), requireHost(host));
+  serveAssets(app, front);
+  app.use(requireSession(secrets));
+  const pages = createPages({ ...options, csrf: secrets.csrf, origin: () => `http://${host()}` });
+  app.all('*', (c) => pages.fetch(c.req.raw));
+  return app;
+}
+
+/** Serves the files of the front end, without authentication: they are the same in every installation. */
+export function serveAssets(app: Hono, front: PagesOptions['front']): void {
   app.get('/assets/:name', async (c) => {
     const asset = (await front()).assets.find(({ name }) => name === c.req.param('name'));
     if (!asset) return c.notFound();
@@ -56,15 +73,22 @@ export function createDashboard(options: DashboardOptions): Hono {
     c.header('Content-Encoding', 'gzip');
     return c.body(new Uint8Array(asset.gzip));
   });
-  app.use(requireSession(secrets), limitBodies, requireCsrfToken(secrets));
+}
+
+/** Serves the document of the front end and its JSON and events. The browser never gets a credential of the cluster. */
+export function createPages(options: PagesOptions): Hono {
+  const { cluster, namespace, watches, csrf, origin, viewer, front, signal } = options;
+  const app = new Hono();
+  app.use(limitBodies, requireCsrfToken(csrf, origin));
 
   app.get('/api/session', (c) => {
     const { server } = cluster;
     return json(c, {
       server,
-      version: version,
-      csrf: secrets.csrf,
+      version,
+      csrf,
       ...(namespace !== undefined && { namespace }),
+      ...(viewer && { viewer }),
     } satisfies Session);
   });
   const live = createLive({ watches, signal });
@@ -89,7 +113,7 @@ export function createDashboard(options: DashboardOptions): Hono {
   return app;
 }
 
-function serveReads(app: Hono, { cluster, namespace: shown }: DashboardOptions): void {
+function serveReads(app: Hono, { cluster, namespace: shown }: PagesOptions): void {
   const { api } = cluster;
   const order = '/api/orders/:namespace/:name';
   app.get(`${order}/manifest`, async (c) =>
@@ -112,7 +136,7 @@ function serveReads(app: Hono, { cluster, namespace: shown }: DashboardOptions):
   });
 }
 
-function serveChanges(app: Hono, cluster: DashboardOptions['cluster']): void {
+function serveChanges(app: Hono, cluster: PagesOptions['cluster']): void {
   app.post('/api/orders/:namespace/:name/actions', async (c) => {
     await act(cluster, keyOfPath(c), await bodyOf(c), signalOf(c));
     return json(c, {});

@@ -29,30 +29,31 @@ export function createHostName(): string {
   return `arc-${randomBytes(16).toString('hex')}.localhost`;
 }
 
-/** Security headers: own files only, no inline script or style, no frames. */
-export const headers = secureHeaders({
-  contentSecurityPolicy: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
-    styleSrc: ["'self'"],
-    connectSrc: ["'self'"],
-    fontSrc: ["'self'"],
-    imgSrc: ["'self'"],
-    formAction: ["'none'"],
-    frameAncestors: ["'none'"],
-    baseUri: ["'none'"],
-  },
-  xFrameOptions: 'DENY',
-  referrerPolicy: 'same-origin',
-  // Served without TLS, on loopback.
-  strictTransportSecurity: false,
-});
+/** Security headers: own files only, no inline script or style, no frames. `isSecure`: served over TLS, with a sign-in form. */
+export function headersOf({ isSecure }: { isSecure: boolean }): MiddlewareHandler {
+  return secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      connectSrc: ["'self'"],
+      fontSrc: ["'self'"],
+      imgSrc: ["'self'"],
+      formAction: [isSecure ? "'self'" : "'none'"],
+      frameAncestors: ["'none'"],
+      baseUri: ["'none'"],
+    },
+    xFrameOptions: 'DENY',
+    referrerPolicy: 'same-origin',
+    strictTransportSecurity: isSecure && 'max-age=31536000',
+  });
+}
 
 /** Rejects every Host header but `host()`: with DNS rebinding, a foreign page sends another one. */
 export function requireHost(host: () => string): MiddlewareHandler {
   return async (c, next) => {
     if (c.req.header('host') !== host())
-      return c.text('This is not the URL of the dashboard: open the printed URL.\n', 421);
+      return c.text('This is not the URL of the console: open the URL that it was given.\n', 421);
     await next();
     // Files named after their content are cacheable.
     if (!c.res.headers.get('Cache-Control')?.includes('immutable')) c.header('Cache-Control', 'no-store');
@@ -88,11 +89,13 @@ export const limitBodies = bodyLimit({
 });
 
 /** Accepts changes only from our own pages: other sites can neither read the token nor set the header. */
-export function requireCsrfToken({ csrf }: Secrets): MiddlewareHandler {
+export function requireCsrfToken(csrf: string, origin: () => string): MiddlewareHandler {
   return async (c, next) => {
     if (['GET', 'HEAD'].includes(c.req.method)) return next();
     const site = c.req.header('sec-fetch-site') ?? 'same-origin';
-    if (site === 'same-origin' && isSame(c.req.header('x-arc-csrf') ?? '', csrf)) return next();
+    const from = c.req.header('origin') ?? origin();
+    const isOwn = site === 'same-origin' && from === origin();
+    if (isOwn && isSame(c.req.header('x-arc-csrf') ?? '', csrf)) return next();
     const message = 'This page belongs to another or earlier dashboard: reload it.';
     return c.json({ code: 'Forbidden', message }, 403);
   };

@@ -10,7 +10,7 @@ import { readOrder } from '../../model/read-tree.ts';
 import type { LogLine } from '../api.ts';
 
 /** Each log stream has its own watches and connections, so their number is limited. */
-const mostReaders = 10;
+const mostReaders = 5;
 /** Maximum number of pods read concurrently. The others wait until one has ended. */
 const mostPods = 20;
 /** Buffer of a reader, larger than the history of a page. */

@@ -110,8 +110,10 @@ function computeView(
 
 function heartbeatOf(watches: Watches, kinds: readonly WatchedKind[]): Beat {
   const failures = kinds.map((kind) => watches[kind].failure).filter((failure) => failure !== undefined);
-  const texts = [...new Set(failures.map(({ message }) => message))];
-  return texts.length === 0 ? {} : { problem: texts.join('\n') };
+  const textOf = (some: readonly ArcError[]) => [...new Set(some.map(({ message }) => message))].join('\n');
+  const problem = textOf(failures.filter(({ code }) => code !== 'Forbidden'));
+  const refused = textOf(failures.filter(({ code }) => code === 'Forbidden'));
+  return { ...(problem !== '' && { problem }), ...(refused !== '' && { refused }) };
 }
 
 /** Compares each view with the previous one. */

@@ -4,6 +4,7 @@ import { useSyncExternalStore } from 'react';
 export interface Connection {
   state: 'connecting' | 'live' | 'reconnecting' | 'stale';
   sinceMs: number;
+  /** While `live`: what the viewer may not read, which is missing. */
   problem: string;
 }
 

@@ -58,9 +58,21 @@ async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
   });
   if (answer.ok) return (await answer.json()) as T;
   const value: unknown = await answer.json().catch(() => ({}));
+  if (answer.status === 401 && isProblem(value) && value.signIn !== undefined) toSignIn(value.signIn);
   throw new RequestError(
     isProblem(value) ? value : { code: String(answer.status), message: answer.statusText },
   );
+}
+
+/** Leaves this page, and comes back to it. */
+function toSignIn(address: string): void {
+  const here = `${location.pathname}${location.search}`;
+  location.assign(`${address}?to=${encodeURIComponent(here)}`);
+}
+
+/** Leaves this page where its viewer is no longer signed in. */
+export function checkSession(): void {
+  request('/api/session').catch(() => {});
 }
 
 function isProblem(value: unknown): value is Problem {

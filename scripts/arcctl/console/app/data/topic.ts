@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Beat, Change, Problem, Row } from '../../api.ts';
 import { noteConnection } from './connection.ts';
+import { checkSession } from './request.ts';
 
 /** The current data of one topic. */
 export interface Topic {
@@ -77,10 +78,16 @@ function follow(path: string, update: (change: (before: Topic) => Topic) => void
     close();
     source = new EventSource(`/api/live/${path}`);
     heard();
-    on<Beat>('beat', ({ problem }) => (problem ? noteConnection('stale', problem) : noteConnection('live')));
+    on<Beat>('beat', ({ problem, refused = '' }) =>
+      problem ? noteConnection('stale', problem) : noteConnection('live', refused),
+    );
     on<Change>('change', (change) => update((before) => applied(before, change)));
     on<Problem>('problem', (problem) => update((before) => ({ ...before, problem })));
-    source.onerror = () => reopen('the server of this page does not respond');
+    source.onerror = () => {
+      reopen('the server of this page does not respond');
+      // An EventSource does not expose the status of a rejected request.
+      checkSession();
+    };
   };
   const onVisibility = () => {
     clearTimeout(hiding);

@@ -21,8 +21,8 @@ export function ConnectionState() {
   );
 }
 
-function textOf({ state, sinceMs }: Connection): string {
-  if (state === 'live') return 'Live';
+function textOf({ state, sinceMs, problem }: Connection): string {
+  if (state === 'live') return problem === '' ? 'Live' : 'Live, in part';
   if (state === 'connecting') return 'Connecting';
   return `${state === 'stale' ? 'Stale' : 'Reconnecting'} since ${clockText(sinceMs)}`;
 }

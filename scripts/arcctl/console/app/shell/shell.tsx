@@ -10,14 +10,17 @@ import { Palette } from './palette.tsx';
 import { groups, places } from './places.ts';
 import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
 import { ThemeMenu } from './theme-menu.tsx';
+import { ChooseNamespace, ViewerMenu } from './viewer.tsx';
+
+/** Delay before the session is requested again after a failure. */
+const retryMs = 3_000;
 
 /** The layout around each page. */
 export function Shell({ server, children }: { server: string; children: ReactNode }) {
   const [isSheetOpen, setSheetOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const [session, setSession] = useState<Session>();
+  const session = useSession();
   const [location, navigate] = useLocation();
-  useEffect(() => void readSession().then(setSession, () => {}), []);
   useShortcuts({
     places,
     navigate,
@@ -49,6 +52,7 @@ export function Shell({ server, children }: { server: string; children: ReactNod
           </button>
           <ConnectionState />
           <ThemeMenu />
+          {session && <ViewerMenu session={session} />}
           <button
             type="button"
             className="icon-button"
@@ -60,13 +64,28 @@ export function Shell({ server, children }: { server: string; children: ReactNod
           </button>
         </div>
         <main id="main" tabIndex={-1}>
-          <Boundary of={location}>{children}</Boundary>
+          <Boundary of={location}>{session?.viewer?.mustChoose ? <ChooseNamespace /> : children}</Boundary>
         </main>
       </div>
       <ShortcutSheet isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} places={places} />
       <Palette isOpen={isPaletteOpen} onClose={() => setPaletteOpen(false)} places={places} />
     </div>
   );
+}
+
+/** Returns the session of this page, requested until the server responds. */
+function useSession(): Session | undefined {
+  const [session, setSession] = useState<Session>();
+  useEffect(() => {
+    let retry: ReturnType<typeof setTimeout> | undefined;
+    const ask = () =>
+      void readSession().then(setSession, () => {
+        retry = setTimeout(ask, retryMs);
+      });
+    ask();
+    return () => clearTimeout(retry);
+  }, []);
+  return session;
 }
 
 function Brand() {
