@@ -1,0 +1,67 @@
+import { Command } from 'commander';
+import { exitCodes, Failure, usage } from '../core/failure.ts';
+import type { Io } from '../core/io.ts';
+import { readManifests } from '../core/manifests.ts';
+import { collected } from '../core/options.ts';
+import { connect, globalOptions } from '../core/session.ts';
+import type { Foreign } from '../migrate/convert.ts';
+
+interface MigrateOptions {
+  filename?: string[];
+  fromContext?: string;
+  fromKubeconfig?: string;
+  dryRun?: boolean;
+}
+
+/** `arcctl migrate`: what the Go ARC holds, with what has ended there. */
+export function migrateCommand(io: Io): Command {
+  return new Command('migrate')
+    .description(
+      'Take over Orders, Endpoints and types of the Go ARC; what has ended there does not run again',
+    )
+    .option(
+      '-f, --filename <file>',
+      'what "kubectl get -o yaml" printed; may be given more than once',
+      collected,
+    )
+    .option('--from-context <name>', 'or the context of the cluster where the Go ARC still answers')
+    .option('--from-kubeconfig <file>', 'and the kubeconfig of that context')
+    .option('--dry-run', 'say what would be taken over, and store nothing')
+    .action(async (options: MigrateOptions, command: Command) => {
+      const given = globalOptions(command);
+      const { migrate } = await import('../migrate/migrate.ts');
+      const read = await objectsOf(io, options);
+      const objects = read.filter(
+        ({ metadata }) => !given.namespace || (metadata.namespace ?? given.namespace) === given.namespace,
+      );
+      if (objects.length === 0) throw usage('there is nothing of ARC to take over');
+      const cluster = await connect(io, given);
+      const failures = await migrate({ io, cluster, dryRun: options.dryRun === true }, objects);
+      if (failures.length > 0) throw new Failure(exitCodes.no, failures.join('\n'));
+    });
+}
+
+async function objectsOf(io: Io, options: MigrateOptions): Promise<Foreign[]> {
+  const { filename = [], fromContext, fromKubeconfig } = options;
+  const isCluster = fromContext !== undefined || fromKubeconfig !== undefined;
+  if (filename.length > 0 === isCluster)
+    throw usage('where from? Give files with -f, or the cluster of the Go ARC with --from-context');
+  const { isMigrated, migratedKinds } = await import('../migrate/migrate.ts');
+  if (!isCluster) {
+    const found = await Promise.all(filename.map((file) => readManifests(file)));
+    return found.flat().filter(isMigrated);
+  }
+  const choice = {
+    ...(fromContext === undefined ? {} : { context: fromContext }),
+    ...(fromKubeconfig === undefined ? {} : { kubeconfig: fromKubeconfig }),
+  };
+  const { api } = await connect(io, choice);
+  const pages = await Promise.all(
+    migratedKinds().map(async (kind) => {
+      const { items } = await api.list(kind, {}, io.signal);
+      // A list names the kind of its items once.
+      return items.map((item) => ({ ...item, apiVersion: kind.apiVersion, kind: kind.kind }));
+    }),
+  );
+  return pages.flat().filter(isMigrated);
+}
