@@ -6,6 +6,9 @@ import { collected } from '../core/options.ts';
 import { connect, globalOptions } from '../core/session.ts';
 import type { Foreign } from '../migrate/convert.ts';
 
+/** All Orders of a cluster, with their status. */
+const largestDump = 256 * 1024 * 1024;
+
 interface MigrateOptions {
   filename?: string[];
   fromContext?: string;
@@ -48,8 +51,12 @@ async function objectsOf(io: Io, options: MigrateOptions): Promise<Foreign[]> {
     throw usage('where from? Give files with -f, or the cluster of the Go ARC with --from-context');
   const { isMigrated, migratedKinds } = await import('../migrate/migrate.ts');
   if (!isCluster) {
-    const found = await Promise.all(filename.map((file) => readManifests(file)));
-    return found.flat().filter(isMigrated);
+    const found = (await Promise.all(filename.map((file) => readManifests(file, largestDump)))).flat();
+    const others = found
+      .filter((object) => !isMigrated(object))
+      .map(({ kind, apiVersion }) => `${kind} of ${apiVersion}`);
+    if (others.length > 0) io.note(`Left out: ${[...new Set(others)].join(', ')}`);
+    return found.filter(isMigrated);
   }
   const choice = {
     ...(fromContext === undefined ? {} : { context: fromContext }),

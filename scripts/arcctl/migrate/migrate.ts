@@ -1,4 +1,4 @@
-import { pause } from '#shared/base/async';
+import { eachBounded, pause } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { isRecord, ownerOfKind } from '#shared/base/meta';
 import {
@@ -24,6 +24,8 @@ import { adoptedStatus, hasStopped, mayRun, type Standing, standingOf, standings
 /** What Orders need, first. */
 const inOrder: readonly Kind[] = [clusterArtifactTypes, artifactTypes, endpoints, artifactWorkflows, orders];
 const mostConflicts = 5;
+/** Objects at a time: an Order takes as long as the functions do to make its ArtifactWorkflows. */
+const width = 8;
 
 interface Migration {
   io: Io;
@@ -50,20 +52,27 @@ export async function migrate(migration: Migration, objects: readonly Foreign[])
       .map((one) => [`${one.metadata.namespace}/${one.metadata.name}`, one]),
   );
   const failures: string[] = [];
-  for (const kind of inOrder)
-    for (const object of objects.filter((one) => one.kind === kind.kind)) {
-      const { name, namespace } = object.metadata;
-      const title = `${fullName(kind, name)}${namespace === undefined ? '' : ` of ${namespace}`}`;
-      // Its Order makes it anew.
-      if (kind === artifactWorkflows && ownerOfKind(object, 'Order')) continue;
-      try {
-        io.line(`${title} ${await migrateOne(migration, kind, object, transfers)}`);
-      } catch (caught) {
-        io.signal.throwIfAborted();
-        failures.push(`${title}: ${ArcError.from(caught).message}`);
-      }
-    }
+  for (const kind of inOrder) {
+    // An Order makes its ArtifactWorkflows anew.
+    const some = objects.filter((one) => one.kind === kind.kind && !isOfOrder(one));
+    const failed = await eachBounded(some, width, async (object) => {
+      io.signal.throwIfAborted();
+      io.line(`${titleOf(kind, object)} ${await migrateOne(migration, kind, object, transfers)}`);
+    });
+    io.signal.throwIfAborted();
+    failures.push(
+      ...failed.map(({ item, error }) => `${titleOf(kind, item)}: ${ArcError.from(error).message}`),
+    );
+  }
   return failures;
+}
+
+function isOfOrder(object: Foreign): boolean {
+  return object.kind === artifactWorkflows.kind && ownerOfKind(object, 'Order') !== undefined;
+}
+
+function titleOf(kind: Kind, { metadata: { name, namespace } }: Foreign): string {
+  return `${fullName(kind, name)}${namespace === undefined ? '' : ` of ${namespace}`}`;
 }
 
 async function migrateOne(
