@@ -113,8 +113,8 @@ describe('arcctl migrate', () => {
     const { printed, failure } = await run('-f', file);
     expect(failure).toBeUndefined();
     expect(printed).toEqual([
-      'endpoint.arc.opendefense.cloud/more of moved taken over',
-      'order.arc.opendefense.cloud/app of moved taken over: 3 of 3 had ended and do not run again',
+      'endpoint.arc.opendefense.cloud/more of moved migrated',
+      'order.arc.opendefense.cloud/app of moved migrated: 3 of 3 are finished and do not run again',
     ]);
     const order = await tenant.when(
       'app',
@@ -133,8 +133,8 @@ describe('arcctl migrate', () => {
     expect((await tenant.read(endpoints, 'more')).spec).toMatchObject({ usage: 'All' });
     // Safe to repeat; and what had failed runs again on request.
     expect((await run('-f', file)).printed).toEqual([
-      'endpoint.arc.opendefense.cloud/more of moved exists already and is left as it is',
-      'order.arc.opendefense.cloud/app of moved was taken over before',
+      'endpoint.arc.opendefense.cloud/more of moved exists: skipped',
+      'order.arc.opendefense.cloud/app of moved was migrated before',
     ]);
     const retryAt = {
       metadata: { annotations: { 'arc.opendefense.cloud/retry-at': String(Math.floor(Date.now() / 1000)) } },
@@ -192,7 +192,7 @@ describe('arcctl migrate', () => {
     expect([failure, printed]).toEqual([
       undefined,
       [
-        'artifactworkflow.arc.opendefense.cloud/by-hand of asked taken over: 1 of 1 had ended and do not run again',
+        'artifactworkflow.arc.opendefense.cloud/by-hand of asked migrated: 1 of 1 are finished and do not run again',
       ],
     ]);
     await tenant.settled();
@@ -204,9 +204,9 @@ describe('arcctl migrate', () => {
   });
 
   it('says what it needs to know', async () => {
-    expect((await run()).failure).toMatchObject({ message: expect.stringContaining('where from?') });
+    expect((await run()).failure).toMatchObject({ message: expect.stringContaining('name the source') });
     expect((await run('-f', await dumped())).failure).toMatchObject({
-      message: expect.stringContaining('nothing of ARC'),
+      message: expect.stringContaining('no objects of ARC'),
     });
   });
 });

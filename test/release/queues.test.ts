@@ -76,13 +76,16 @@ describe.skipIf(!hasKueue)('transfers in the queues of Kueue', { timeout: 10 * m
     await kubectl('-n', 'team', 'delete', 'order', 'thirty');
   });
 
-  it('are shared by two namespaces, whoever came first', async () => {
+  it('are shared by two namespaces, whatever their backlogs are', async () => {
     await registries.seed('queues/shared', '1.0');
+    await stopQueues('Hold');
     await apply(copies('team', 'shared', 12));
-    await eventually('the first namespace to use all of it', 2 * minutes, () =>
-      expect(runsOf('team', 'shared').length).toBeGreaterThanOrEqual(2 * quota),
-    );
     await apply(copies('other', 'shared', 6));
+    await eventually('all pods to wait', 3 * minutes, async () => {
+      expect(await waitingPods('team')).toBe(12);
+      expect(await waitingPods('other')).toBe(6);
+    });
+    await stopQueues('None');
     expect(await ended('other', 'shared')).toBe('Succeeded');
     const others = runsOf('other', 'shared');
     const [first = '', last = ''] = [
@@ -182,6 +185,17 @@ function copies(
 async function entriesOf(namespace: string, name: string) {
   const { status } = JSON.parse(await kubectl('-n', namespace, 'get', 'order', name, '-o', 'json')) as Order;
   return Object.values(status?.artifactWorkflows ?? {});
+}
+
+/** `Hold`: nothing is admitted until `None`. */
+async function stopQueues(stopPolicy: 'Hold' | 'None'): Promise<void> {
+  const patch = `--patch=${JSON.stringify({ spec: { stopPolicy } })}`;
+  for (const name of ['team', 'other']) await kubectl('patch', 'clusterqueue', name, '--type=merge', patch);
+}
+
+async function waitingPods(namespace: string): Promise<number> {
+  const pending = ['--field-selector', 'status.phase=Pending', '-o', 'name'];
+  return (await lines('-n', namespace, 'get', 'pods', ...pending)).length;
 }
 
 async function phases(namespace: string, name: string): Promise<string[]> {

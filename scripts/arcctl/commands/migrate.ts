@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { exitCodes, Failure, usage } from '../core/failure.ts';
 import type { Io } from '../core/io.ts';
 import { readManifests } from '../core/manifests.ts';
-import { collected } from '../core/options.ts';
+import { collectValues } from '../core/options.ts';
 import { connect, globalOptions } from '../core/session.ts';
 import type { Foreign } from '../migrate/convert.ts';
 
@@ -16,20 +16,14 @@ interface MigrateOptions {
   dryRun?: boolean;
 }
 
-/** `arcctl migrate`: what the Go ARC holds, with what has ended there. */
+/** `arcctl migrate`: migrates the objects of the Go ARC, with the status of finished artifacts. */
 export function migrateCommand(io: Io): Command {
   return new Command('migrate')
-    .description(
-      'Take over Orders, Endpoints and types of the Go ARC; what has ended there does not run again',
-    )
-    .option(
-      '-f, --filename <file>',
-      'what "kubectl get -o yaml" printed; may be given more than once',
-      collected,
-    )
-    .option('--from-context <name>', 'or the context of the cluster where the Go ARC still answers')
-    .option('--from-kubeconfig <file>', 'and the kubeconfig of that context')
-    .option('--dry-run', 'say what would be taken over, and store nothing')
+    .description('Migrate Orders, Endpoints and types from the Go ARC; finished artifacts do not run again')
+    .option('-f, --filename <file>', 'output of "kubectl get -o yaml"; repeatable', collectValues)
+    .option('--from-context <name>', 'read from the cluster of this context instead of a file')
+    .option('--from-kubeconfig <file>', 'kubeconfig of that context')
+    .option('--dry-run', 'print what would be migrated, but store nothing')
     .action(async (options: MigrateOptions, command: Command) => {
       const given = globalOptions(command);
       const { migrate } = await import('../migrate/migrate.ts');
@@ -37,7 +31,7 @@ export function migrateCommand(io: Io): Command {
       const objects = read.filter(
         ({ metadata }) => !given.namespace || (metadata.namespace ?? given.namespace) === given.namespace,
       );
-      if (objects.length === 0) throw usage('there is nothing of ARC to take over');
+      if (objects.length === 0) throw usage('found no objects of ARC to migrate');
       const cluster = await connect(io, given);
       const failures = await migrate({ io, cluster, dryRun: options.dryRun === true }, objects);
       if (failures.length > 0) throw new Failure(exitCodes.no, failures.join('\n'));
@@ -48,14 +42,14 @@ async function objectsOf(io: Io, options: MigrateOptions): Promise<Foreign[]> {
   const { filename = [], fromContext, fromKubeconfig } = options;
   const isCluster = fromContext !== undefined || fromKubeconfig !== undefined;
   if (filename.length > 0 === isCluster)
-    throw usage('where from? Give files with -f, or the cluster of the Go ARC with --from-context');
+    throw usage('name the source: files with -f, or the cluster of the Go ARC with --from-context');
   const { isMigrated, migratedKinds } = await import('../migrate/migrate.ts');
   if (!isCluster) {
     const found = (await Promise.all(filename.map((file) => readManifests(file, largestDump)))).flat();
     const others = found
       .filter((object) => !isMigrated(object))
       .map(({ kind, apiVersion }) => `${kind} of ${apiVersion}`);
-    if (others.length > 0) io.note(`Left out: ${[...new Set(others)].join(', ')}`);
+    if (others.length > 0) io.note(`Skipped kinds: ${[...new Set(others)].join(', ')}`);
     return found.filter(isMigrated);
   }
   const choice = {

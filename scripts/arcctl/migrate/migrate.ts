@@ -89,13 +89,13 @@ async function migrateOne(
   const origin = object.metadata.uid ?? object.metadata.name;
   if (found !== undefined) {
     const isOurs = isMoved && found.metadata.annotations?.[annotations.migratedFrom] === origin;
-    if (!isOurs) return 'exists already and is left as it is';
-    if (found.spec?.suspend !== true) return 'was taken over before';
+    if (!isOurs) return 'exists: skipped';
+    if (found.spec?.suspend !== true) return 'was migrated before';
   }
-  if (dryRun) return `would be taken over${isMoved ? summaryOf(standings) : ''}`;
+  if (dryRun) return `would be migrated${isMoved ? summaryOf(standings) : ''}`;
   if (!isMoved) {
     await api.create(kind as Kind<Foreign>, converted(object), io.signal);
-    return 'taken over';
+    return 'migrated';
   }
   const held =
     found ?? (await api.create(kind as Kind<Foreign>, suspended(converted(object), origin), io.signal));
@@ -104,13 +104,13 @@ async function migrateOne(
   if (missing.length > 0)
     throw new ArcError(
       'ServiceUnavailable',
-      `it stays suspended, because what had ended there cannot be recorded: ${missing.join('; ')}. Mend that, and run the same command again`,
+      `it stays suspended, because finished artifacts have no ArtifactWorkflow: ${missing.join('; ')}. Fix this and run the command again`,
     );
   if ([...standings.values()].some(mayRun))
-    return `taken over${summaryOf(standings)}. It stays suspended, because it ran when it was read: let that end, then ${cluster.hint(`resume ${held.metadata.name}`)}`;
+    return `migrated${summaryOf(standings)}. It stays suspended, because artifacts ran at the export: wait for their end, then run "${cluster.hint(`resume ${held.metadata.name}`)}"`;
   const resume = { spec: { suspend: null } };
   await api.mergePatch(kind, held.metadata, resume, {}, io.signal);
-  return `taken over${summaryOf(standings)}`;
+  return `migrated${summaryOf(standings)}`;
 }
 
 function suspended(object: Foreign, origin: string): Foreign {
@@ -122,7 +122,7 @@ function suspended(object: Foreign, origin: string): Foreign {
 function summaryOf(standings: ReadonlyMap<number, Standing>): string {
   const all = [...standings.values()];
   const ended = all.filter(hasStopped).length;
-  return all.length === 0 ? '' : `: ${ended} of ${all.length} had ended and do not run again`;
+  return all.length === 0 ? '' : `: ${ended} of ${all.length} are finished and do not run again`;
 }
 
 /** Records the ends of an Order's artifacts, or of an ArtifactWorkflow that was made by hand. Resolves with those that have no ArtifactWorkflow. */
