@@ -23,6 +23,7 @@ import {
   workflows,
 } from '#shared/domain';
 import { readTail } from './log-tail.ts';
+import { readQueuePlace } from './queue-place.ts';
 import { isStopping } from './stopping.ts';
 
 /** Copies the state of the Workflow to the status of its ArtifactWorkflow, if it differs. Rejects with transient errors, for the broker to retry. */
@@ -33,7 +34,8 @@ export async function handle(context: Context, event: StepEvent): Promise<void> 
   const { workflow, isUnreadable } = await read(context, artifactWorkflow);
   const run = workflow && (await newestRun(context, workflow, artifactWorkflow));
 
-  const bare = syncedStatus(artifactWorkflow, workflow, now, { run, isUnreadable });
+  const place = workflow?.kind === 'Workflow' ? await readQueuePlace(context, workflow) : undefined;
+  const bare = syncedStatus(artifactWorkflow, workflow, now, { run, isUnreadable, place });
   if (bare === undefined) return;
   if (bare.phase === 'Cancelled' && (await isStopping(context, artifactWorkflow))) return;
   const step = stepToQuote(artifactWorkflow, workflow, bare, run);

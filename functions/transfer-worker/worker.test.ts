@@ -235,7 +235,7 @@ describe('the worker as a process', () => {
     child.kill('SIGTERM');
     const { code, last } = await ended;
     expect(last).toMatchObject({ reason: 'retryable', message: expect.stringContaining('SIGTERM') });
-    expect(code).toBe(10);
+    expect(code).toBe(143);
   });
 
   it('leaves no tag when it is killed, and the next run completes the copy', async () => {

@@ -31,6 +31,8 @@ export interface WorkerProcess {
 }
 
 const unexpectedExitCode = 1;
+/** As shells count SIGTERM: whoever started the worker tells a stop, such as a preemption, from a failure. */
+const stoppedExitCode = 143;
 const maxRetryAttempts = 20;
 /** 64 GiB: more than any image in use, and the size of the template's volume. */
 const defaultMaxBytes = 64 * 1024 ** 3;
@@ -71,7 +73,7 @@ async function work(worker: WorkerProcess): Promise<{ exitCode: number; outcome:
     const message = known ? detail : `The worker failed unexpectedly: ${detail}`;
     const reason = known ? caught.reason : 'retryable';
     return {
-      exitCode: known ? exitCodes[caught.reason] : unexpectedExitCode,
+      exitCode: worker.stop.aborted ? stoppedExitCode : known ? exitCodes[caught.reason] : unexpectedExitCode,
       outcome: {
         outcome: 'failed',
         reason,

@@ -13,6 +13,7 @@ import { runCommand } from './commands/change/run.ts';
 import { complete, completionCommand } from './commands/completion.ts';
 import { dashboardCommand } from './commands/dashboard.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { describeCommand } from './commands/show/describe.ts';
 import { eventsCommand } from './commands/show/events.ts';
 import { explainCommand } from './commands/show/explain.ts';
@@ -65,6 +66,7 @@ export function createProgram(io: Io, name = 'arcctl'): Command {
     ...[planCommand(io), diffCommand(io), applyCommand(io), createCommand(io), deleteCommand(io)],
     ...[...actionCommands(io), runCommand(io), historyCommand(io), rollbackCommand(io)],
     ...[explainCommand(io), doctorCommand(io), tenantCommand(io), backupCommand(io), restoreCommand(io)],
+    ...[migrateCommand(io)],
     ...[completionCommand(io), versionCommand(io)],
   ];
   for (const command of commands) inherit(program, command, name);

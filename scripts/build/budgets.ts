@@ -10,12 +10,12 @@ const budgets: Record<string, number> = {
   // contacts registries, signs for S3, and reads the keys of bundles
   'probe-endpoint': 359,
   // these two compute the plan of an Order, and resolve the targets of its artifacts
-  'decompose-order': 325,
+  'decompose-order': 330,
   'roll-up-order': 330,
   // decides the order of transfers
   'submit-workflow': 287,
   // quotes logs of failed steps
-  'sync-status': 285,
+  'sync-status': 290,
   // creates certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
   // contains the decisions of all functions, including the plan of an Order, and creates domain events

@@ -62,7 +62,15 @@ export type {
 export { type OrderPhase, orderPhases, type WorkflowPhase, workflowPhases } from './kinds/phases.ts';
 export * from './kinds/refs.ts';
 export { mayBe, type Side } from './kinds/usage.ts';
-export { annotations, bundleType, finalizers, jobKey, labels, tenantAccount } from './kinds/well-known.ts';
+export {
+  annotations,
+  bundleType,
+  finalizers,
+  jobKey,
+  labels,
+  tenantAccount,
+  unixSeconds,
+} from './kinds/well-known.ts';
 export {
   currentWorkflow,
   isFinished,
@@ -188,8 +196,9 @@ export {
   type TailBounds,
 } from './sync/log-tail.ts';
 export { countsBytes, parseProgress } from './sync/progress.ts';
+export { gatedPod, isQueued, placeInQueue, type QueuePlace } from './sync/queue.ts';
 export { transferOutcome } from './sync/results.ts';
-export { isQueued, isSynced, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
+export { isSynced, type SyncExtras, type SyncPatch, syncedStatus } from './sync/status.ts';
 export { artifactWorkflowExpiry, orderExpiry } from './ttl/ttl.ts';
 export { invalidObject } from './validation/invalid-object.ts';
 export {

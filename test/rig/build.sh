@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# build.sh [etcd|etcdctl|etcdutl|kube|coredns|rigd|policies|argo|eventing|serving]... : builds programs into $RIG/bin, all of them by default, from Go modules
-# of the releases in versions.env. A program that was built from the same release and sources is kept.
+# build.sh [etcd|etcdctl|etcdutl|kube|coredns|rigd|policies|argo|eventing|serving|kueue]... : builds programs into $RIG/bin, by default all
+# but kueue, from Go modules of the releases in versions.env. A program that was built from the same release and sources is kept.
 . "$(dirname "$0")/lib.sh"
 export CGO_ENABLED=0 GOFLAGS="-mod=mod -buildvcs=false -trimpath"
 
@@ -77,6 +77,7 @@ argo=github.com/argoproj/argo-workflows/v3
 eventing=knative.dev/eventing
 serving=knative.dev/serving
 router=github.com/cloudnativelabs/kube-router/v2
+kueue=sigs.k8s.io/kueue
 
 [ $# -gt 0 ] || set -- etcd etcdctl etcdutl kube rigd coredns policies argo eventing serving
 for group in "$@"; do
@@ -108,6 +109,7 @@ for group in "$@"; do
       build serving $serving "v$KNATIVE_SERVING" "" serving-queue=$serving/cmd/queue serving-activator=$serving/cmd/activator \
         serving-autoscaler=$serving/cmd/autoscaler serving-controller=$serving/cmd/controller serving-webhook=$serving/cmd/webhook
       ;;
+    kueue) build kueue $kueue "v$KUEUE" "-X $kueue/pkg/version.GitVersion=v$KUEUE" kueue=$kueue/cmd/kueue ;;
     *)
       echo "build.sh knows no program $group" >&2
       exit 2

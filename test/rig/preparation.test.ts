@@ -45,6 +45,7 @@ describe('the pinned releases', () => {
       `| Knative Serving | ${minor(knativeRelease(serving))} (\`knative.dev/serving\` ${serving}) |`,
       `| Knative Eventing | ${minor(knativeRelease(eventing))} (\`knative.dev/eventing\` ${eventing}) |`,
       `| Argo Workflows | ${versions.ARGO_WORKFLOWS} |`,
+      `with Kueue ${versions.KUEUE} on the rig`,
     ])
       expect(readme).toContain(row);
   });

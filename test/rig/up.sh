@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# up.sh [control|node|policies|argo|eventing|serving]... : starts these stages in this order, all of them by default. Installs missing Debian
-# packages, builds missing programs, starts what is not running. Safe to repeat. The cluster's kubeconfig is $RIG/kubeconfig.
+# up.sh [control|node|policies|argo|eventing|serving|kueue]... : starts these stages in this order, by default all but kueue. Installs missing
+# Debian packages, builds missing programs, starts what is not running. Safe to repeat. The cluster's kubeconfig is $RIG/kubeconfig.
 . "$(dirname "$0")/lib.sh"
 [ $# -gt 0 ] || set -- control node policies argo eventing serving
 
@@ -38,7 +38,7 @@ for stage in "$@"; do
   case $stage in
     control) "$HERE/build.sh" etcd kube ;;
     node) "$HERE/build.sh" rigd coredns ;;
-    argo | eventing | policies) "$HERE/build.sh" "$stage" ;;
+    argo | eventing | policies | kueue) "$HERE/build.sh" "$stage" ;;
     serving) "$HERE/build.sh" rigd serving ;;
     *)
       echo "up.sh knows no stage $stage" >&2

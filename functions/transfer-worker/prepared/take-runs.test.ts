@@ -133,7 +133,7 @@ describe('a prepared process', () => {
     await tell('one', { credentials: account, mark: 'x' });
     await eventually('the first blob', 15_000, () => expect(source.count('GET', /blobs/)).toBeGreaterThan(0));
     child.kill('SIGTERM');
-    expect(await ended).toBe(10);
+    expect(await ended).toBe(143);
     expect(printed[0]).toContain('SIGTERM');
     expect(printed.join('')).not.toContain('\0');
   });

@@ -135,6 +135,29 @@ describe('the duties of an ArtifactWorkflow', () => {
   };
   const argo = (phase: 'Running' | 'Succeeded') => workflowOf(at({}), name, { phase });
 
+  it('look at a place in a queue of Kueue, more seldom the further it is from the front', () => {
+    const waits = (message?: string) => {
+      const phase = 'Queued' as const;
+      const status = { ...running, phase, ...(message === undefined ? {} : { message }) };
+      const workflow = { ...at(status), status };
+      const argoOne = workflowOf(workflow, name, {
+        phase: 'Running',
+        nodes: { a: { type: 'Pod', phase: 'Pending' } },
+      });
+      const metadata = { ...argoOne.metadata, labels: { 'kueue.x-k8s.io/queue-name': 'slow' } };
+      const view = new ObservedView();
+      for (const one of [...base, { ...argoOne, metadata }, workflow]) view.put(one);
+      return duties(view, workflow, now);
+    };
+    const look = (first: number, longest = first) => [
+      { step: 'sync', why: 'its place in the queue', look: { first, longest } },
+    ];
+    expect(waits()).toEqual(look(3_000, 60 * minute));
+    expect(waits('position 1 in LocalQueue "slow"')).toEqual(look(10_000));
+    expect(waits('position 40 in LocalQueue "slow": no quota')).toEqual(look(80_000));
+    expect(waits('position 5000 in LocalQueue "slow"')).toEqual(look(60 * minute));
+  });
+
   it('follow each other: render, submit, sync, render', () => {
     expect(dutiesOf(at({}))).toEqual(['render']);
     expect(dutiesOf(at({ configSecret: { name } }))).toEqual(['submit']);

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Document } from 'yaml';
+import { bytesText } from '#shared/base/errors';
 import { isRecord, type KubeObject } from '#shared/base/meta';
 import type { Order } from '#shared/domain';
 import { usage } from './failure.ts';
@@ -8,7 +9,7 @@ import { usage } from './failure.ts';
 const mostBytes = 8 * 1024 * 1024;
 
 /** Reads the objects in a file, `-` for stdin. Throws a usage error that names the file. */
-export async function readManifests(file: string): Promise<KubeObject[]> {
+export async function readManifests(file: string, limit = mostBytes): Promise<KubeObject[]> {
   const stream = file === '-' ? process.stdin : createReadStream(file);
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -16,7 +17,7 @@ export async function readManifests(file: string): Promise<KubeObject[]> {
     for await (const chunk of stream) {
       const part = Buffer.from(chunk);
       bytes += part.length;
-      if (bytes > mostBytes) throw usage(`${file} is larger than 8 MiB`);
+      if (bytes > limit) throw usage(`${file} is larger than ${bytesText(limit)}`);
       chunks.push(part);
     }
   } catch (caught) {

@@ -17,9 +17,10 @@ import {
   type StatusPatch,
   type Submission,
 } from '../submission/submission.ts';
+import { isQueued, positionIn } from '../sync/queue.ts';
 import { isSynced } from '../sync/status.ts';
 import { artifactWorkflowExpiry } from '../ttl/ttl.ts';
-import { type Duty, growing } from './duty.ts';
+import { type Duty, growing, hour, type Look, steady } from './duty.ts';
 import type { View } from './view.ts';
 
 /** Returns the duties of functions for an ArtifactWorkflow. */
@@ -225,9 +226,19 @@ function syncDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
   const argo = view.argoOf(workflow);
   const run = argo?.kind === 'CronWorkflow' ? view.newestRunOf(argo as CronWorkflow) : undefined;
   const isUnreadable = workflow.spec.cron !== undefined && !view.hasSchedules;
-  if (isSynced(workflow, argo, now, { run, isUnreadable })) return [];
+  if (isSynced(workflow, argo, now, { run, isUnreadable })) {
+    if (argo?.kind !== 'Workflow' || !isQueued(argo)) return [];
+    return [{ step: 'sync', why: 'its place in the queue', look: placeLook(workflow) }];
+  }
   const seen = [argo, run].flatMap((object) => (object === undefined ? [] : [stateOf(object)]));
   return [{ step: 'sync', why: seen.join(', ') || 'it has no Workflow', due: now.getTime() }];
+}
+
+/** Looks at a place in a queue more seldom the further it is from the front: the total rate grows with the logarithm of the queue's length. */
+function placeLook({ status }: ArtifactWorkflow): Look['look'] {
+  const position = positionIn(status?.message);
+  if (position === undefined) return growing();
+  return steady(Math.min(hour, Math.max(5, position) * 2_000));
 }
 
 function expireDuties(view: View, workflow: ArtifactWorkflow): Duty[] {

@@ -38,7 +38,7 @@ export function isDue(duty: Duty, now: Date): boolean {
 }
 
 const minute = 60_000;
-const hour = 60 * minute;
+export const hour = 60 * minute;
 
 /** Polling with exponential backoff for what may appear at any moment: twice within the grace period of artifacts (`gracePeriodMs`). */
 export const growing = (longest: number = hour): Look['look'] => ({ first: 3_000, longest });

@@ -58,7 +58,7 @@ export type Pod = {
   apiVersion: string;
   kind: 'Pod';
   metadata: ObjectMeta;
-  spec?: { containers?: PodContainer[]; volumes?: PodVolume[] };
+  spec?: { containers?: PodContainer[]; volumes?: PodVolume[]; schedulingGates?: Array<{ name: string }> };
   status?: {
     phase?: string;
     containerStatuses?: Array<{ name: string; state?: { terminated?: { exitCode?: number } } }>;

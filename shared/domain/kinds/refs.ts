@@ -4,6 +4,7 @@ import type { ArtifactType } from './artifact-type.ts';
 import type { ArtifactWorkflow } from './artifact-workflow.ts';
 import type { ConfigMap, KubeEvent, Namespace, Pod, Secret } from './core.ts';
 import type { Endpoint } from './endpoint.ts';
+import type { PendingWorkloads, Workload } from './kueue.ts';
 import type { ObjectOf, Ref } from './meta.ts';
 import type { Order } from './order.ts';
 
@@ -48,4 +49,12 @@ export const clusterWorkflowTemplates = ref<WorkflowTemplate>(
   'ClusterWorkflowTemplate',
   'clusterworkflowtemplates',
   false,
+);
+
+export const workloads = ref<Workload>('kueue.x-k8s.io/v1beta2', 'Workload', 'workloads');
+/** Read with the subresource `pendingworkloads`. */
+export const pendingWorkloads = ref<PendingWorkloads>(
+  'visibility.kueue.x-k8s.io/v1beta2',
+  'PendingWorkloadsSummary',
+  'localqueues',
 );

@@ -17,6 +17,8 @@ export const labels = {
   /** Number of the attempt that a Workflow runs, from 1. */
   attempt: 'arc.opendefense.cloud/attempt',
   queue: 'kueue.x-k8s.io/queue-name',
+  /** Kueue's, on a Workload: the uid of its pod. */
+  workloadPod: 'kueue.x-k8s.io/job-uid',
   argoInstance: 'workflows.argoproj.io/controller-instanceid',
   /** Argo's, on a pod: the name of its Workflow. */
   argoWorkflow: 'workflows.argoproj.io/workflow',
@@ -55,6 +57,8 @@ export const annotations = {
   revision: 'arc.opendefense.cloud/revision',
   /** On a Workflow without owner, by `arcctl restore`: the uid of its ArtifactWorkflow, which the backup does not have. */
   lostOwner: 'arc.opendefense.cloud/lost-owner',
+  /** On an object that `arcctl migrate` took over from the Go ARC: its uid there. */
+  migratedFrom: 'arc.opendefense.cloud/migrated-from',
 } as const;
 
 export const finalizers = {

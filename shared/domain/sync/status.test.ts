@@ -73,6 +73,24 @@ describe('syncedStatus', () => {
     expect(sync(workflow, { phase: 'Running', startedAt }).status?.phase).toBe('Running');
   });
 
+  it('waits again after its pod was preempted, in the same attempt, without the report of that pod', () => {
+    const plain = made();
+    const queued = { ...plain, spec: { ...plain.spec, queueName: 'slow' } };
+    const value = '{"outcome":"failed","reason":"retryable","message":"stopped"}';
+    const first = { type: 'Pod', phase: 'Error', outputs: { parameters: [{ name: 'result', value }] } };
+    const nodes = { a: first, b: { type: 'Pod', phase: 'Pending' } };
+    const place = { queue: 'slow', position: 3, reason: 'no quota' };
+    const seen = { phase: 'Running' as const, startedAt, nodes };
+    const waits = apply(queued, syncedStatus(queued, argo(queued, seen), now, { place }));
+    const message = 'position 3 in LocalQueue "slow": no quota';
+    expect(waits.status).toMatchObject({ phase: 'Queued', message });
+    expect(waits.status).not.toHaveProperty('results');
+    expect(syncedStatus(waits, argo(waits, seen), now)).toBeUndefined();
+    const runs = sync(waits, { ...seen, nodes: { a: first, b: { type: 'Pod', phase: 'Running' } } });
+    expect(runs.status?.phase).toBe('Running');
+    expect(runs.status).not.toHaveProperty('message');
+  });
+
   it('takes times and results over and sets conditions', () => {
     const outputs = {
       parameters: [{ name: 'result', value: '{"outcome":"succeeded","digest":"sha256:aa"}' }],

@@ -3,7 +3,7 @@ import type { CronWorkflow, Workflow } from '../kinds/argo.ts';
 import type { ArtifactWorkflow, ArtifactWorkflowStatus } from '../kinds/artifact-workflow.ts';
 import type { Condition } from '../kinds/common.ts';
 import type { WorkflowPhase } from '../kinds/phases.ts';
-import { annotations, labels } from '../kinds/well-known.ts';
+import { annotations } from '../kinds/well-known.ts';
 import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
 import { deliveryOf, isDeliveryOver, keptDelivery, quietAt, withoutDelivery } from '../lifecycle/delivery.ts';
 import { schedulesOff } from '../lifecycle/holds.ts';
@@ -18,6 +18,7 @@ import { isStartFailure, runFailure, startFailure } from './attempt-event.ts';
 import { cancelledInstead, cancelledMessage, cancelledWithout, type Seen } from './cancelled.ts';
 import { failureMessage, type LogTail } from './failure.ts';
 import { furtherProgress } from './progress.ts';
+import { isQueued, type QueuePlace, queueMessage } from './queue.ts';
 import { reportedFailure, resultsOf } from './results.ts';
 
 /** A merge patch for the status fields that sync-status owns; null removes a field. */
@@ -28,6 +29,8 @@ export interface SyncExtras {
   run?: Workflow | undefined;
   /** Of the failed step, if it was read. */
   tail?: LogTail | undefined;
+  /** Where a queued Workflow stands, if that was read. */
+  place?: QueuePlace | undefined;
   /** True if reading the CronWorkflow is forbidden. */
   isUnreadable?: boolean;
 }
@@ -147,7 +150,7 @@ function fromWorkflow(
   workflow: ArtifactWorkflow,
   argo: Workflow,
   now: Date,
-  { tail }: SyncExtras,
+  extras: SyncExtras,
 ): Seen | undefined {
   const before = phaseOf(workflow);
   // Argo reports Running although nothing runs. Most Workflows are released within a moment, so this is reported only over another status.
@@ -161,13 +164,14 @@ function fromWorkflow(
   const same = (workflow.status?.syncedAttempt ?? 1) === attempt;
   const old: ArtifactWorkflowStatus = same ? (workflow.status ?? {}) : {};
   const { startedAt, progress } = argo.status ?? {};
-  const results = resultsOf(argo) ?? old.results;
   const final = isFinalPhase(phase);
-  // The message of an ended attempt stays as first written.
-  const settled = isFinalPhase(before) ? old.message : undefined;
+  // A pod that was preempted has reported too, and another one follows within the attempt.
+  const results = (final ? resultsOf(argo) : undefined) ?? old.results;
+  // The message of an ended attempt stays as first written, and a place in a queue until it is read again.
+  const kept = isFinalPhase(before) || before === phase ? old.message : undefined;
   return {
     phase,
-    message: messageOf(argo, phase, settled, tail),
+    message: messageOf(argo, phase, kept, extras),
     startTime: startedAt ?? old.startTime,
     completionTime: final ? completionOf(workflow, argo, old, now) : undefined,
     progress: furtherProgress(old.progress, progress),
@@ -199,24 +203,15 @@ function afterAsked({ status }: ArtifactWorkflow, ended: string): string {
 function messageOf(
   argo: Workflow,
   phase: WorkflowPhase,
-  settled: string | undefined,
-  tail: LogTail | undefined,
+  kept: string | undefined,
+  { tail, place }: SyncExtras,
 ): string | undefined {
   if (phase === 'Succeeded') return undefined;
   if (phase === 'Cancelled') return cancelledMessage;
+  if (isQueued(argo)) return place ? queueMessage(place) : kept;
   if (!isFinalPhase(phase))
     return argo.status?.message ? cut(argo.status.message, longestMessage) : undefined;
-  return settled ?? (failureMessage(argo, reportedFailure(argo), tail) || undefined);
-}
-
-/**
- * True while a Workflow waits in Kueue's queue: Argo reports Running, and no pod is beyond Pending. An admitted Workflow that has not started
- * yet looks the same.
- */
-export function isQueued({ metadata, status = {} }: Workflow): boolean {
-  if (metadata.labels?.[labels.queue] === undefined || status.phase !== 'Running') return false;
-  const pods = Object.values(status.nodes ?? {}).filter(({ type }) => type === 'Pod');
-  return pods.length > 0 && pods.every(({ phase }) => phase === 'Pending');
+  return kept ?? (failureMessage(argo, reportedFailure(argo), tail) || undefined);
 }
 
 /** Cancelled instead of Stopped if a cancel stopped it, even if the cancel was undone since. */

@@ -19,6 +19,8 @@ export interface Key {
 
 /** The key of an object to read. */
 export interface ReadKey extends Key {
+  /** Read this subresource instead of the object. */
+  subresource?: string;
   /** A hint: a selector `<label>=<value>` that matches this object and few others. Concurrent reads with such hints are batched into one list. */
   among?: string | undefined;
 }

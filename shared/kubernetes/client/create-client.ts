@@ -3,12 +3,12 @@ import { ArcError } from '#shared/base/errors';
 import { isRecord, type KubeObject } from '#shared/base/meta';
 import type {
   DeleteOptions,
-  Key,
   Kind,
   KubeClient,
   ListOptions,
   ListPage,
   MetadataKey,
+  ReadKey,
   Selection,
   WatchEvent,
   WatchOptions,
@@ -43,8 +43,8 @@ export function createKubeClient(options: TransportOptions): KubeClient {
   return {
     traced: (trace) => createKubeClient({ ...options, trace }),
 
-    get<T extends KubeObject>(kind: Kind<T>, key: Key, signal?: AbortSignal): Promise<T | undefined> {
-      const request: Outgoing = { method: 'GET', path: objectPath(kind, key) };
+    get<T extends KubeObject>(kind: Kind<T>, key: ReadKey, signal?: AbortSignal): Promise<T | undefined> {
+      const request: Outgoing = { method: 'GET', path: objectPath(kind, key, key.subresource) };
       return orAbsent<T | undefined>(() => sendForObject(kind, request, signal), undefined);
     },
 

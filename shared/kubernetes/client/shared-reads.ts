@@ -58,11 +58,11 @@ function over(client: KubeClient, reads: Reads): KubeClient {
       key: ReadKey,
       signal?: AbortSignal,
     ): Promise<T | undefined> {
-      const { name, namespace, among = '' } = key;
+      const { name, namespace, subresource = '', among = '' } = key;
       const what = ['get', kind.apiVersion, kind.plural, namespace];
       const [, label, value] = oneValue.exec(among) ?? [];
       if (label === undefined)
-        return share([...what, name], {}, ([first]) => first.client.get(kind, key), signal);
+        return share([...what, name, subresource], {}, ([first]) => first.client.get(kind, key), signal);
       const call = (asked: AskedBySome) => getSome(kind, namespace, label, asked);
       const found = await share([...what, 'among', label], { name, value }, call, signal);
       return found.get(name);

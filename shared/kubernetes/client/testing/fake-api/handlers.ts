@@ -50,7 +50,7 @@ function json(body: object, status: number, retryAfter?: number): Response {
 }
 
 const paths =
-  /^\/(?:api|apis\/(?<group>[^/]+))\/(?<version>[^/]+)(?:\/namespaces\/(?<namespace>[^/]+)(?=\/(?!status$|log$)[^/]+))?\/(?<resource>[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<subresource>status|log))?$/;
+  /^\/(?:api|apis\/(?<group>[^/]+))\/(?<version>[^/]+)(?:\/namespaces\/(?<namespace>[^/]+)(?=\/(?!status$|log$|pendingworkloads$)[^/]+))?\/(?<resource>[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<subresource>status|log|pendingworkloads))?$/;
 
 async function readRequest(request: Request, path: string, query: URLSearchParams): Promise<ApiRequest> {
   const parts = paths.exec(decodeURI(path))?.groups;
@@ -69,7 +69,7 @@ async function readRequest(request: Request, path: string, query: URLSearchParam
     verb,
     apiVersion,
     resource: decodeURIComponent(resource),
-    ...((subresource === 'status' || subresource === 'log') && { subresource }),
+    ...(subresource !== undefined && { subresource: subresource as NonNullable<ApiRequest['subresource']> }),
     ...(namespace !== undefined && { namespace: decodeURIComponent(namespace) }),
     name: verb === 'create' ? (body?.metadata?.name ?? '') : decodeURIComponent(name),
     ...(request.headers.get('accept')?.includes('as=PartialObjectMetadata') && { metadataOnly: true }),

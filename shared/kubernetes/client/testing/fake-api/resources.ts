@@ -4,7 +4,8 @@ export interface ApiRequest {
   apiVersion: string;
   /** The plural name, such as `orders`. */
   resource: string;
-  subresource?: 'status' | 'log';
+  /** `pendingworkloads` of Kueue's visibility API is read as the object itself. */
+  subresource?: 'status' | 'log' | 'pendingworkloads';
   namespace?: string;
   /** For a create, the name in the body; empty for a collection. */
   name: string;
