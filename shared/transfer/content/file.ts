@@ -36,10 +36,10 @@ export interface FileSource {
   /** Empty if the server does not report anything: opening the file then shows whether it exists. */
   stat(signal: AbortSignal): Promise<FileInfo>;
   /**
-   * Opens the file at `offset` if the server still has the version of `validator`, else at the beginning. With `lent`, a chunk of the stream
+   * Opens the file at `offset` if the server still has the version of `validator`, else at the beginning. With `reusesBuffers`, a chunk of the stream
    * may be overwritten once the next one is requested; the last one stays.
    */
-  open(offset: number, validator: string | undefined, signal: AbortSignal, lent?: boolean): Promise<OpenFile>;
+  open(offset: number, validator: string | undefined, signal: AbortSignal, reusesBuffers?: boolean): Promise<OpenFile>;
 }
 
 /** A file to write. */

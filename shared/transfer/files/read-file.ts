@@ -40,7 +40,7 @@ export async function* readFile(
       for await (const chunk of state.newBytes(opened)) {
         if (held !== undefined) yield held;
         held = undefined;
-        // A lent chunk cannot be held back; the last one can.
+        // The buffer of a chunk may be reused, except that of the last one.
         if (state.mayBeWhole) held = chunk;
         else yield chunk;
       }

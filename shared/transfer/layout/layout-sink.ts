@@ -52,6 +52,7 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
     async upload(blob, body, signal) {
       await ready();
       await files.write(files.blob(blob.digest), body(), signal);
+      return false;
     },
     async putManifest(reference, manifest, signal) {
       await ready();

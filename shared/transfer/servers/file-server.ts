@@ -31,8 +31,8 @@ export interface ServerRequest {
   writing?: boolean;
   /** True: the caller reads the body as a stream. Otherwise it is buffered, up to 1 MiB. */
   streamed?: boolean;
-  /** True if each chunk of that stream is done with before the next one is asked for. */
-  lent?: boolean;
+  /** True if the caller is done with each chunk before it requests the next. */
+  reusesBuffers?: boolean;
 }
 
 export interface ServerResponse {
@@ -180,6 +180,6 @@ async function httpRequest(
     headers: { ...headers, ...(await signer.headers({ ...request, headers }, signal)) },
     signal,
     ...(body === undefined ? {} : { body }),
-    ...(request.streamed === true ? { streamed: true, lent: request.lent === true } : {}),
+    ...(request.streamed === true ? { streamed: true, reusesBuffers: request.reusesBuffers === true } : {}),
   };
 }
