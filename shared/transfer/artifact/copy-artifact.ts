@@ -65,7 +65,18 @@ export async function copyEnds(
   const copyProgress = createCopyProgress(total, options.progress, blobSteps(plan.blobs.length, onStep));
   const { retry } = session;
   const { verify = false, unhashed = false } = options;
-  const copying = { plan, source, destination, before, verify, unhashed, retry, folder, copyProgress, signal };
+  const copying = {
+    plan,
+    source,
+    destination,
+    before,
+    verify,
+    unhashed,
+    retry,
+    folder,
+    copyProgress,
+    signal,
+  };
   const repaired = await copyContent(copying);
   const { blobs, bytes } = copyProgress;
   const { root, referrers, tagged, warnings } = plan;

@@ -39,7 +39,12 @@ export interface FileSource {
    * Opens the file at `offset` if the server still has the version of `validator`, else at the beginning. With `reusesBuffers`, a chunk of the stream
    * may be overwritten once the next one is requested; the last one stays.
    */
-  open(offset: number, validator: string | undefined, signal: AbortSignal, reusesBuffers?: boolean): Promise<OpenFile>;
+  open(
+    offset: number,
+    validator: string | undefined,
+    signal: AbortSignal,
+    reusesBuffers?: boolean,
+  ): Promise<OpenFile>;
 }
 
 /** A file to write. */

@@ -39,7 +39,8 @@ export interface CopyContext {
  * manifests and blobs that the destination had lost.
  */
 export async function copyContent(copying: CopyContext): Promise<Repaired> {
-  const { plan, source, destination, before, verify, unhashed, retry, folder, copyProgress, signal } = copying;
+  const { plan, source, destination, before, verify, unhashed, retry, folder, copyProgress, signal } =
+    copying;
   const present = await presentManifests(copying);
   const absent = plan.manifests.filter(({ digest }) => !present.has(digest));
   const incomplete = verify ? plan.manifests : absent;

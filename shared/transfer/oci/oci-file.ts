@@ -28,7 +28,11 @@ export function ociFile(repository: Repository): FileSource {
 
     async open(offset, _validator, signal, reusesBuffers) {
       const { digest, size, mediaType } = await layer(signal);
-      const { start, size: total = size, stream } = await repository.openBlob(digest, offset, signal, reusesBuffers);
+      const {
+        start,
+        size: total = size,
+        stream,
+      } = await repository.openBlob(digest, offset, signal, reusesBuffers);
       return { start, stream, bounded: true, info: { size: total, mediaType } };
     },
   };
