@@ -26,14 +26,13 @@ binary dev.local/versitygw:test /versitygw "$STORAGE_TOOLS/versitygw"
 # BusyBox acts as the program of its name.
 binary dev.local/httpd:test /httpd "$(command -v busybox)"
 
-# A scanner as operators build it: Grype, a database, and the script of the examples.
+# A scanner as operators build it: Grype and the script of the examples. An Order brings the database.
 scanner="$work/scanner"
 mkdir -p "$scanner/bin" "$scanner/tmp"
 cp "$(command -v busybox)" "$scanner/bin/busybox"
-for name in sh basename; do ln -s busybox "$scanner/bin/$name"; done
+for name in sh basename mkdir wget sha256sum tar; do ln -s busybox "$scanner/bin/$name"; done
 cp "$REGISTRY_TOOLS/grype" "$scanner/bin/grype"
 cp knative/examples/scan-with-grype.sh "$scanner/scan"
-"$REGISTRY_TOOLS/grype-db" "$scanner/db" musl '< 1.2.4-r2' CVE-2024-0001 critical
 test/rig/image.sh dev.local/scanner:test "$scanner" /scan
 
 # The claims of the two overlays have the same names: the storage class keeps their volumes apart. No `claimRef` there, since

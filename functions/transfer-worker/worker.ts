@@ -102,6 +102,7 @@ async function transfer(
     retry: attempts === undefined ? {} : { attempts },
     maxBytes,
     verify: job.verify === true,
+    unhashed: env.ARC_BLOB_DIGESTS === 'destination',
     onStep: print,
     trustedRoot: path.join(trustDir(env), 'trusted_root.json'),
     ...(env.ARC_WAITS_DIR === undefined ? {} : { waitsDir: env.ARC_WAITS_DIR }),

@@ -16,10 +16,11 @@ const folderOfTools = transferJudges();
 const isReady =
   folderOfTools !== undefined &&
   serverPrograms() !== undefined &&
-  existsSync(path.join(folderOfTools, 'ocimem'));
+  existsSync(path.join(folderOfTools, 'ocimem')) &&
+  ['podman', 'buildah', 'containerd'].every((program) => existsSync(`/usr/bin/${program}`));
 if (!isReady)
   console.log(
-    'skipped: the page about compatibility needs what .ci/registry-tools/build.sh and .ci/transfer-judges/build.sh make, and skopeo and docker-registry',
+    'skipped: the page about compatibility needs what .ci/registry-tools/build.sh and .ci/transfer-judges/build.sh make, and skopeo, docker-registry, podman, buildah and containerd',
   );
 const tools = folderOfTools ?? '';
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });

@@ -81,6 +81,14 @@ describe('tags of a repository', () => {
     expect(steps.every(([done], index) => done >= (steps[index - 1]?.[0] ?? 0))).toBe(true);
   });
 
+  it('need no request per tag for signatures and SBOMs that the list of tags rules out', async () => {
+    await seed('1.0.0', '1.1.0');
+    await seedImage(source, 'team/app', '1.2.0');
+    const { referrers } = await run({ image: 'team/app', tags: { match: '*' } });
+    expect(referrers).toBe(1);
+    expect(source.requests.filter(({ path }) => path.includes('/manifests/sha256-'))).toEqual([]);
+  });
+
   it('send no blob if they exist, and only the new blobs of a new one', async () => {
     await seed('1.0.0', '1.1.0');
     const spec = { image: 'team/app', override: 'copies/app', tags: { newest: 2 } };

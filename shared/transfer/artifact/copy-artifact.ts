@@ -64,8 +64,19 @@ export async function copyEnds(
   onStep?.(`manifest read: ${plan.root.digest}, ${plan.blobs.length} blobs, ${bytesText(total)} in all`);
   const copyProgress = createCopyProgress(total, options.progress, blobSteps(plan.blobs.length, onStep));
   const { retry } = session;
-  const { verify = false } = options;
-  const copying = { plan, source, destination, before, verify, retry, folder, copyProgress, signal };
+  const { verify = false, unhashed = false } = options;
+  const copying = {
+    plan,
+    source,
+    destination,
+    before,
+    verify,
+    unhashed,
+    retry,
+    folder,
+    copyProgress,
+    signal,
+  };
   const repaired = await copyContent(copying);
   const { blobs, bytes } = copyProgress;
   const { root, referrers, tagged, warnings } = plan;

@@ -11,7 +11,7 @@ function place(name: string, kept: Set<string>): ContentSink {
   return {
     place: name,
     hasBlob: async ({ digest }) => kept.has(digest),
-    upload: async ({ digest }) => void kept.add(digest),
+    upload: async ({ digest }) => kept.add(digest) !== undefined,
     manifest: async () => undefined,
     head: async () => undefined,
     putManifest: async () => ({ subjectSeen: false }),

@@ -38,8 +38,9 @@ export function createBlobClaims(): BlobClaims {
           return has;
         },
         async upload(blob, body, signal, rest) {
-          await sink.upload(blob, body, signal, rest);
+          const isReported = await sink.upload(blob, body, signal, rest);
           releaseClaim(keyOf(blob.digest));
+          return isReported;
         },
       };
       const { mount } = sink;

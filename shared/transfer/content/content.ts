@@ -74,9 +74,10 @@ export interface BlobSink {
   /**
    * Stores one blob, without retries. `body` returns the content from its beginning, anew for every attempt. Its last byte is sent only
    * after the digest is verified, otherwise it throws; a sink must discard a blob whose body has not ended. A chunk is valid only until the
-   * next one is requested. `rest` returns the content from an offset, for a sink that can resume an interrupted upload.
+   * next one is requested. `rest` returns the content from an offset, for a sink that can resume an interrupted upload. Resolves with true if
+   * the destination itself reports this digest of what it has stored.
    */
-  upload(blob: Descriptor, body: BodySource, signal: AbortSignal, rest?: BlobRest): Promise<void>;
+  upload(blob: Descriptor, body: BodySource, signal: AbortSignal, rest?: BlobRest): Promise<boolean>;
 }
 
 /** The result of storing a manifest. */

@@ -35,8 +35,16 @@ export interface FileSource {
   readonly within?: { storage: string; path: string };
   /** Empty if the server does not report anything: opening the file then shows whether it exists. */
   stat(signal: AbortSignal): Promise<FileInfo>;
-  /** Opens the file at `offset` if the server still has the version of `validator`, else at the beginning. */
-  open(offset: number, validator: string | undefined, signal: AbortSignal): Promise<OpenFile>;
+  /**
+   * Opens the file at `offset` if the server still has the version of `validator`, else at the beginning. With `reusesBuffers`, a chunk of the stream
+   * may be overwritten once the next one is requested; the last one stays.
+   */
+  open(
+    offset: number,
+    validator: string | undefined,
+    signal: AbortSignal,
+    reusesBuffers?: boolean,
+  ): Promise<OpenFile>;
 }
 
 /** A file to write. */
@@ -52,7 +60,7 @@ export interface FileUpload {
   origin: string | undefined;
   /**
    * The content from its beginning, anew for every attempt. Its last chunk is yielded only after size and digest are verified; otherwise it
-   * throws, and nothing may be stored.
+   * throws, and nothing may be stored. A chunk may be overwritten once the next one is requested.
    */
   content: (signal: AbortSignal) => AsyncIterable<Uint8Array>;
   /** Size and digest of the content. Throws until the content has been read completely once. */

@@ -53,10 +53,11 @@ async function* inOneBuffer(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /** Takes blobs; the n-th upload fails after `cuts[n]` bytes. */
-function sinkOf(cuts: readonly number[] = []) {
+function sinkOf(cuts: readonly number[] = [], registry?: { reports: boolean }) {
   const received: Buffer[] = [];
   const sink: BlobSink = {
     place: 'the destination',
+    ...(registry && { registry: { origin: 'http://dst', repository: 'a' } }),
     hasBlob: async () => false,
     async upload(_, body: BodySource) {
       const limit = cuts[received.length] ?? Number.POSITIVE_INFINITY;
@@ -68,12 +69,18 @@ function sinkOf(cuts: readonly number[] = []) {
         received[index] = got;
         if (got.length > limit) throw new TransferError('retryable', 'cut');
       }
+      return registry?.reports === true;
     },
   };
   return { sink, received };
 }
 
-function copy(content: Buffer, source: BlobSource, destination: BlobSink, digest = digestOf(content)) {
+function copy(
+  content: Buffer,
+  source: BlobSource,
+  destination: BlobSink,
+  { digest = digestOf(content), unhashed = false } = {},
+) {
   const blob = { mediaType: 'application/octet-stream', digest, size: content.length };
   const sent: number[] = [];
   const copier = {
@@ -81,6 +88,7 @@ function copy(content: Buffer, source: BlobSource, destination: BlobSink, digest
     destination,
     folder,
     retry,
+    unhashed,
     onSent: (_: unknown, bytes: number) => sent.push(bytes),
   };
   return { sent, done: copyBlob(copier, blob, signal) };
@@ -133,4 +141,28 @@ it('an empty blob is copied', async () => {
   const { sink, received } = sinkOf();
   await copy(Buffer.alloc(0), sourceOf(Buffer.alloc(0)).source, sink).done;
   expect(received).toEqual([Buffer.alloc(0)]);
+});
+
+describe('a blob that the destination verifies', () => {
+  const content = Buffer.alloc(3 * mebibyte, 'abc');
+  const wrong = Buffer.from(content);
+  wrong[5] = 0;
+
+  it('is sent unhashed to a registry that reports its digest', async () => {
+    const { sink, received } = sinkOf([], { reports: true });
+    await copy(content, sourceOf(wrong).source, sink, { unhashed: true }).done;
+    expect(received).toEqual([wrong]);
+  });
+
+  it('fails where the registry reports none', async () => {
+    const { sink } = sinkOf([], { reports: false });
+    const { done } = copy(content, sourceOf(content).source, sink, { unhashed: true });
+    await expect(done).rejects.toThrow('leave ARC_BLOB_DIGESTS out');
+  });
+
+  it('is verified here all the same if the destination is no registry', async () => {
+    const { sink } = sinkOf();
+    const { done } = copy(content, sourceOf(wrong).source, sink, { unhashed: true });
+    await expect(done).rejects.toThrow('wrong content');
+  });
 });

@@ -3,6 +3,7 @@ import { blobContent, readBlob } from '../content/blob-content.ts';
 import type { BlobSink, BlobSource } from '../content/content.ts';
 import type { Descriptor } from '../content/manifest.ts';
 import { createSpool } from '../content/spool.ts';
+import { TransferError } from '../errors/transfer-error.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 
 /** How a blob got into the destination: it existed, was mounted from another repository, or its bytes were sent. */
@@ -14,6 +15,8 @@ export interface BlobCopier {
   /** A folder for this transfer alone. */
   folder: string;
   retry: RetryPolicy;
+  /** True: a destination registry verifies streamed blobs alone, and has to report their digests. */
+  unhashed?: boolean;
   /** Called with the number of bytes of a blob sent so far, which never decreases. */
   onSent: (blob: Descriptor, sent: number) => void;
 }
@@ -67,9 +70,11 @@ async function fromMemory(copier: BlobCopier, blob: Descriptor, signal: AbortSig
  */
 async function streamed(copier: BlobCopier, blob: Descriptor, signal: AbortSignal): Promise<void> {
   const { source, destination, folder, retry, onSent } = copier;
+  // Folders verify nothing.
+  const unhashed = copier.unhashed === true && destination.registry !== undefined;
   const spool = createSpool(path.join(folder, blob.digest.replace(':', '-')));
   const download = (until: AbortSignal): AsyncIterable<Uint8Array> =>
-    blobContent({ source, blob, retry, reusesBuffers: true }, until);
+    blobContent({ source, blob, retry, reusesBuffers: true, hashed: !unhashed }, until);
   let begun = false;
   let maxSent = 0;
   async function* body(until: AbortSignal, offset = 0): AsyncIterable<Uint8Array> {
@@ -90,7 +95,8 @@ async function streamed(copier: BlobCopier, blob: Descriptor, signal: AbortSigna
       const either = AbortSignal.any([signal, ended.signal]);
       try {
         const rest = (offset: number) => (spool.filled ? body(either, offset) : undefined);
-        await destination.upload(blob, () => body(either), signal, rest);
+        const isReported = await destination.upload(blob, () => body(either), signal, rest);
+        if (unhashed && !isReported) throw unverified(destination, blob);
       } finally {
         ended.abort();
       }
@@ -98,4 +104,9 @@ async function streamed(copier: BlobCopier, blob: Descriptor, signal: AbortSigna
   } finally {
     await spool.close();
   }
+}
+
+function unverified({ place }: BlobSink, { digest }: Descriptor): TransferError {
+  const text = `The ${place} does not report that blob ${digest}, as it has stored it, has this digest: leave ARC_BLOB_DIGESTS out, so that the worker verifies what it sends.`;
+  return new TransferError('config', text);
 }

@@ -26,6 +26,8 @@ export interface CopyContext {
   before: string | undefined;
   /** True: a manifest at the destination is no proof that its blobs exist. */
   verify: boolean;
+  /** True: the destination alone verifies large blobs. */
+  unhashed: boolean;
   retry: RetryPolicy;
   folder: string;
   copyProgress: CopyProgress;
@@ -37,7 +39,8 @@ export interface CopyContext {
  * manifests and blobs that the destination had lost.
  */
 export async function copyContent(copying: CopyContext): Promise<Repaired> {
-  const { plan, source, destination, before, verify, retry, folder, copyProgress, signal } = copying;
+  const { plan, source, destination, before, verify, unhashed, retry, folder, copyProgress, signal } =
+    copying;
   const present = await presentManifests(copying);
   const absent = plan.manifests.filter(({ digest }) => !present.has(digest));
   const incomplete = verify ? plan.manifests : absent;
@@ -51,7 +54,7 @@ export async function copyContent(copying: CopyContext): Promise<Repaired> {
     copyProgress.sent(blob, bytes);
     largeBlobs.sent(blob, bytes);
   };
-  const copier = { source, destination, folder, retry, onSent };
+  const copier = { source, destination, folder, retry, unhashed, onSent };
   // A registry rejects a manifest whose blobs are missing, so a present manifest implies its blobs; only `verify` finds those lost since.
   for (const blob of plan.blobs) if (!needed.has(blob.digest)) copyProgress.settled(blob, 'existed');
   const next = blobQueue(plan.blobs.filter(({ digest }) => needed.has(digest)));

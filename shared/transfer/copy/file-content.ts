@@ -14,7 +14,7 @@ import { expectedOf, mediaTypeOf, type NamedFile } from './copy-file.ts';
 interface KnownFile {
   layer: Descriptor;
   manifest: Manifest;
-  open(offset: number, signal: AbortSignal): Promise<OpenBlob>;
+  open(offset: number, signal: AbortSignal, reusesBuffers?: boolean): Promise<OpenBlob>;
 }
 
 /**
@@ -34,9 +34,9 @@ export function fileContent(file: NamedFile, context: TransferContext, maxBytes:
       const { manifest } = await look();
       return digest === manifest.digest ? manifest : undefined;
     },
-    async openBlob(digest, offset, signal) {
+    async openBlob(digest, offset, signal, reusesBuffers) {
       const { layer, open } = await look();
-      if (digest === layer.digest) return open(offset, signal);
+      if (digest === layer.digest) return open(offset, signal, reusesBuffers);
       if (digest === empty.digest)
         return { start: 0, size: empty.size, stream: Readable.from([emptyConfig]) };
       throw new TransferError('permanent', `The ${label} has no blob ${digest}.`);
@@ -62,8 +62,8 @@ async function identifyFile(
   if (size !== undefined && expected !== undefined)
     return {
       ...describe({ size, digest: expected }),
-      async open(offset, sub) {
-        const { start, stream, info: now } = await source.open(offset, validator, sub);
+      async open(offset, sub, reusesBuffers) {
+        const { start, stream, info: now } = await source.open(offset, validator, sub, reusesBuffers);
         return { start, size: now.size, stream };
       },
     };

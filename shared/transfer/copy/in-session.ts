@@ -17,6 +17,8 @@ export interface RunOptions extends SessionOptions {
   maxBytes?: number;
   /** True: every blob is looked up at the destination, and sent again if it is lost, even if the destination has its manifest. */
   verify?: boolean;
+  /** True: a registry as the destination verifies large blobs alone; a copy to one that does not report their digests fails. */
+  unhashed?: boolean;
 }
 
 /** Manifests and blobs that the destination had lost and that were sent again. */

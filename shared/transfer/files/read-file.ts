@@ -21,7 +21,8 @@ const progressBytes = 1024 * 1024;
 
 /**
  * Streams a file and returns its size and digest as the generator's result. An interrupted stream is resumed; if the server starts over, the
- * known bytes must be the same. The last chunk is yielded only after size and digest are verified. Rejects with a TransferError.
+ * known bytes must be the same. The last chunk is yielded only after size and digest are verified. A chunk may be overwritten once the next one
+ * is requested. Rejects with a TransferError.
  */
 export async function* readFile(
   reading: FileReading,
@@ -38,7 +39,10 @@ export async function* readFile(
       opened = await state.open(signal);
       for await (const chunk of state.newBytes(opened)) {
         if (held !== undefined) yield held;
-        held = chunk;
+        held = undefined;
+        // The buffer of a chunk may be reused, except that of the last one.
+        if (state.mayBeWhole) held = chunk;
+        else yield chunk;
       }
       complete = true;
     } catch (caught) {
@@ -69,6 +73,11 @@ class ReadProgress {
     this.#size = reading.size;
   }
 
+  /** False if more bytes follow. */
+  get mayBeWhole(): boolean {
+    return this.#size === undefined || this.offset === this.#size;
+  }
+
   /** True if the last attempt made enough progress to reset the count of attempts. */
   get progressed(): boolean {
     return this.offset - this.#offsetBefore >= progressBytes;
@@ -78,7 +87,7 @@ class ReadProgress {
   async open(signal: AbortSignal): Promise<OpenFile> {
     const { source, expected } = this.#reading;
     this.#offsetBefore = this.offset;
-    const opened = await source.open(this.offset, this.#validator, signal);
+    const opened = await source.open(this.offset, this.#validator, signal, true);
     try {
       const { info, start, bounded } = opened;
       if (start > this.offset) throw interrupted(source, this.offset, 'it resumed at another byte');

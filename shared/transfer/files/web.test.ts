@@ -83,6 +83,19 @@ describe('a file from HTTP to HTTP', () => {
     expect(methods(destination)).toEqual(['HEAD /in/a%20b.tgz', 'PUT /in/a%20b.tgz', 'GET /in/a%20b.tgz']);
   });
 
+  it('arrives complete if it is large enough for lent buffers, also after an interrupted download', async () => {
+    const large = Buffer.alloc(40 * 1024 * 1024);
+    for (let at = 0; at < large.length; at += 4) large.writeUInt32LE(at, at);
+    const [source, destination] = [await server(), await server()];
+    seed(source, '/pub/app.tgz', large);
+    expect((await copy(source, destination)).digest).toBe(digestOf(large));
+    source.fault = ({ method, headers }) =>
+      method === 'GET' && headers.range === undefined ? { cutAfter: 10_000_000 } : undefined;
+    expect((await copy(source, destination, { to: { path: 'again' } })).digest).toBe(digestOf(large));
+    for (const name of ['/in/a b.tgz', '/in/again'])
+      expect(destination.files.get(name)?.bytes.equals(large)).toBe(true);
+  });
+
   it('moves nothing if it exists with the expected digest', async () => {
     const [source, destination] = [await server(), await server()];
     seed(source);

@@ -122,7 +122,8 @@ async function download(
 ): Promise<Buffer> {
   const source = webFile(send, url, `${what} of server ${url.host}`);
   const chunks: Uint8Array[] = [];
-  for await (const chunk of readFile({ source, expected, maxBytes, retry }, signal)) chunks.push(chunk);
+  for await (const chunk of readFile({ source, expected, maxBytes, retry }, signal))
+    chunks.push(Uint8Array.from(chunk));
   return Buffer.concat(chunks);
 }
 

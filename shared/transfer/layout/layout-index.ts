@@ -1,10 +1,15 @@
 import path from 'node:path';
 import type { Descriptor, Manifest } from '../content/manifest.ts';
 import { maxManifestBytes, ociIndex, parseManifest } from '../content/manifest.ts';
+import { sharedTagKind } from '../reference/digest.ts';
 import { checkMarker, type LayoutFiles, type LayoutReader, marker } from './layout-files.ts';
 
 /** The annotation with the name of an entry in index.json (image specification, annotations.md). */
 const nameAnnotation = 'org.opencontainers.image.ref.name';
+
+/** The annotation by which cosign finds an image and its signatures in a layout (`cosign verify --local-image`). */
+const kindAnnotation = 'kind';
+const cosignKinds: Readonly<Record<string, string>> = { sig: 'sigs', att: 'atts' };
 
 /** The entries of index.json; empty if it does not exist yet. Rejects if the folder is not a layout. */
 export async function readIndex(files: LayoutReader): Promise<Descriptor[]> {
@@ -31,12 +36,22 @@ export function withEntry(
   name: string | undefined,
 ): Descriptor[] {
   const { annotations: _, ...descriptor } = manifest.descriptor;
-  const entry = name === undefined ? descriptor : { ...descriptor, annotations: { [nameAnnotation]: name } };
+  const entry =
+    name === undefined ? descriptor : { ...descriptor, annotations: annotationsOf(name, manifest) };
   const isReplaced = (one: Descriptor) =>
     name === undefined
       ? one.digest === manifest.digest && nameOf(one) === undefined
       : nameOf(one) === name || (one.digest === manifest.digest && nameOf(one) === undefined);
   return [...entries.filter((one) => !isReplaced(one)), entry];
+}
+
+function annotationsOf(name: string, { mediaType }: Manifest): Record<string, string> {
+  const own = /index|manifest\.list/.test(mediaType) ? 'imageIndex' : 'image';
+  const kind = sharedTagKind(name) === undefined ? own : cosignKinds[name.split('.')[1] ?? ''];
+  return {
+    [nameAnnotation]: name,
+    ...(kind !== undefined && { [kindAnnotation]: `dev.cosignproject.cosign/${kind}` }),
+  };
 }
 
 export async function writeIndex(

@@ -6,17 +6,19 @@ import {
   isManifestType,
   type Manifest,
   maxManifestBytes,
+  ociIndex,
   parseManifest,
 } from '../content/manifest.ts';
-import { isDigest } from '../reference/digest.ts';
+import { referrerList } from '../content/referrer-list.ts';
+import { digestTag, isDigest } from '../reference/digest.ts';
 import { type LayoutFiles, layoutFiles } from './layout-files.ts';
 import { namedEntry, readIndex, withEntry, writeIndex } from './layout-index.ts';
 import type { LayoutName } from './layout-source.ts';
 
 /**
  * Returns an OCI image layout as the destination of a copy; the folder is created. Files are written atomically and index.json last, so a copy
- * may be interrupted at any time and repeated. Referrers are listed in index.json without a name, as by oras. A folder supports one copy at a
- * time. Without tag and digest the artifact is named `latest`.
+ * may be interrupted at any time and repeated. Referrers are listed in index.json without a name, as by oras, and in an index named by the
+ * fallback tag, as by regctl. A folder supports one copy at a time. Without tag and digest the artifact is named `latest`.
  */
 export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink {
   const tag = writtenTag({ ...name, digest });
@@ -52,6 +54,7 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
     async upload(blob, body, signal) {
       await ready();
       await files.write(files.blob(blob.digest), body(), signal);
+      return false;
     },
     async putManifest(reference, manifest, signal) {
       await ready();
@@ -64,14 +67,21 @@ export function layoutSink({ folder, digest, ...name }: LayoutName): ContentSink
         );
       return { subjectSeen: false, digest: manifest.digest };
     },
-    ensureReferrers: (_subject, referrers, signal) =>
+    ensureReferrers: (subject, referrers, signal) =>
       serialised(async () => {
         const before = await readIndex(files);
-        const after = referrers.reduce(
+        const unnamed = referrers.reduce(
           (entries, manifest) => withEntry(entries, manifest, undefined),
           before,
         );
-        await writeIndex(files, folder, after, signal);
+        const name = digestTag(subject);
+        const entry = namedEntry(before, name);
+        const known = entry && (await readManifest(files, entry.digest));
+        // Something else of that name is not ours to replace, and oras' way has all of them.
+        const isList = known === undefined || known.mediaType === ociIndex;
+        const list = referrerList(subject, known?.children ?? [], referrers);
+        if (isList) await files.write(files.blob(list.digest), list.bytes, signal);
+        await writeIndex(files, folder, isList ? withEntry(unnamed, list, name) : unnamed, signal);
       }),
   };
 }

@@ -30,7 +30,7 @@ export function layoutSource({ folder, ...name }: LayoutName, known?: KnownRefer
   return layoutReaderSource(layoutFiles(folder), name, known);
 }
 
-/** Cache of referrers by digest (undefined for other manifests), shared by the artifacts of one layout. */
+/** Cache of referrers and lists of them by digest (undefined for other manifests), shared by the artifacts of one layout. */
 export type KnownReferrers = Map<string, Manifest | undefined>;
 
 /** Returns an artifact of any layout as a source of a copy. */
@@ -85,7 +85,7 @@ export function layoutReaderSource(
     },
   };
 
-  /** regctl stores the list of referrers in a layout under the fallback tag. */
+  /** regctl and ARC store the list of referrers in a layout under the fallback tag. */
   async function listedByTag(
     all: readonly Descriptor[],
     subject: Manifest,
@@ -120,7 +120,7 @@ export function layoutReaderSource(
     subject: Manifest,
     signal: AbortSignal,
   ): Promise<Manifest> {
-    const manifest = await readManifest(files, wanted, mediaType, signal);
+    const manifest = known.get(wanted) ?? (await readManifest(files, wanted, mediaType, signal));
     if (manifest) return manifest;
     const text = `${place} lists ${wanted} for ${subject.digest} (a signature, SBOM or attestation) but does not contain it, so it would be lost: write the layout again.`;
     throw new TransferError('permanent', text);
@@ -152,7 +152,8 @@ async function bySubject(
   { known, warn, signal }: { known: KnownReferrers; warn: (text: string) => void; signal: AbortSignal },
 ): Promise<Map<string, Manifest[]>> {
   const found = new Map<string, Manifest[]>();
-  for (const { digest, mediaType } of new Map(entries.map((entry) => [entry.digest, entry])).values()) {
+  for (const entry of new Map(entries.map((one) => [one.digest, one])).values()) {
+    const { digest, mediaType } = entry;
     if (!known.has(digest)) {
       const manifest = await readManifest(files, digest, mediaType, signal);
       if (manifest === undefined) {
@@ -163,7 +164,8 @@ async function bySubject(
           );
         continue;
       }
-      known.set(digest, manifest.subject === undefined ? undefined : manifest);
+      const isList = sharedTagKind(nameOf(entry) ?? '') === 'referrers';
+      known.set(digest, isList || manifest.subject !== undefined ? manifest : undefined);
     }
     const referrer = known.get(digest);
     if (referrer?.subject === undefined) continue;

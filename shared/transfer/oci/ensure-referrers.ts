@@ -1,10 +1,5 @@
-import {
-  type Descriptor,
-  type Manifest,
-  maxManifestBytes,
-  ociIndex,
-  parseManifest,
-} from '../content/manifest.ts';
+import type { Descriptor, Manifest } from '../content/manifest.ts';
+import { referrerList } from '../content/referrer-list.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { digestTag } from '../reference/digest.ts';
 import { maxTagWrites, waitForConcurrentWriters } from './concurrent-writers.ts';
@@ -55,18 +50,9 @@ async function ensureFallback(
     const first = lost[0];
     if (!first) return;
     if (attempt >= maxTagWrites) throw lostReferrer(destination, subject, first);
-    const index = fallbackIndex([...list, ...lost.map(({ descriptor }) => descriptor)], subject);
-    await destination.putManifest(digestTag(subject), index, signal);
+    await destination.putManifest(digestTag(subject), referrerList(subject, list, lost), signal);
     await waitForConcurrentWriters(performance.now() - started, signal);
   }
-}
-
-function fallbackIndex(manifests: Descriptor[], subject: string): Manifest {
-  const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: ociIndex, manifests }));
-  if (bytes.length > maxManifestBytes) {
-    throw new TransferError('permanent', `The list of referrers of ${subject} would be larger than 4 MiB.`);
-  }
-  return parseManifest(bytes, `list of the referrers of ${subject}`);
 }
 
 /** Whoever pushed this manifest may need it, and referrers cannot be added to it. */

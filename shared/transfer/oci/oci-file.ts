@@ -26,9 +26,13 @@ export function ociFile(repository: Repository): FileSource {
       return { size, mediaType, validator: `"${digest}"`, digest, proven: true };
     },
 
-    async open(offset, _validator, signal) {
+    async open(offset, _validator, signal, reusesBuffers) {
       const { digest, size, mediaType } = await layer(signal);
-      const { start, size: total = size, stream } = await repository.openBlob(digest, offset, signal);
+      const {
+        start,
+        size: total = size,
+        stream,
+      } = await repository.openBlob(digest, offset, signal, reusesBuffers);
       return { start, stream, bounded: true, info: { size: total, mediaType } };
     },
   };

@@ -28,7 +28,6 @@ export async function fallbackList(
 export function createReferrerFinder(source: Repository): ReferrerFinder {
   // Shared by all subjects: whoever may push to the repository can attach thousands to each of them.
   const bounds = createManifestBounds(source.place);
-  let hasApi = true;
   let subjects = 0;
   let listing: Promise<ReadonlySet<string> | undefined> | undefined;
 
@@ -38,11 +37,11 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
    */
   async function mayHave(tag: string, signal: AbortSignal): Promise<boolean> {
     const { tag: own } = source.address;
-    if (subjects <= subjectsBeforeList || own === undefined) return true;
-    listing ??= source
-      .singlePageOfTags(signal)
-      .then((tags) => (tags?.includes(own) ? new Set(tags) : undefined));
-    return (await listing)?.has(tag) ?? true;
+    if (own === undefined) return true;
+    if (source.known.tags === undefined && subjects > subjectsBeforeList)
+      listing ??= source.singlePageOfTags(signal).then((tags) => tags && new Set(tags));
+    const tags = source.known.tags ?? (await listing);
+    return tags === undefined || !tags.has(own) || tags.has(tag);
   }
 
   async function list(
@@ -50,9 +49,9 @@ export function createReferrerFinder(source: Repository): ReferrerFinder {
     warn: (text: string) => void,
     signal: AbortSignal,
   ): Promise<Descriptor[]> {
-    const byApi = hasApi ? await source.referrers(digest, signal) : undefined;
+    const byApi = source.known.lacksReferrers ? undefined : await source.referrers(digest, signal);
     if (byApi) return byApi;
-    hasApi = false;
+    source.known.lacksReferrers = true;
     if (!(await mayHave(digestTag(digest), signal))) return [];
     const { list, foreign } = await fallbackList(source, digest, signal);
     if (foreign)

@@ -25,6 +25,8 @@ import { createUploads } from './uploads.ts';
 /** The operations of the OCI distribution specification on one repository. Each rejects with a TransferError. */
 export interface Repository extends BlobSource, BlobSink {
   readonly address: ImageAddress;
+  /** What the session has learnt of the repository, for all artifacts of it. */
+  readonly known: KnownOfRepository;
   /** Reads a manifest by tag or digest and verifies its digest; undefined if it does not exist. */
   manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined>;
   /** The digest of a manifest by tag or digest; undefined if it does not exist. */
@@ -37,6 +39,14 @@ export interface Repository extends BlobSource, BlobSink {
   singlePageOfTags(signal: AbortSignal): Promise<string[] | undefined>;
   /** All tags, over all pages. Without the repository: an empty list if `mayBeAbsent`, otherwise an error. */
   tags(signal: AbortSignal, mayBeAbsent?: boolean): Promise<string[]>;
+}
+
+/** What a session knows of a repository. */
+export interface KnownOfRepository {
+  /** All tags, set by `tags`. */
+  tags?: ReadonlySet<string>;
+  /** True if the registry has no referrers API. */
+  lacksReferrers?: boolean;
 }
 
 /** The digest algorithm that every registry supports. */
@@ -53,6 +63,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
   const place = `repository ${address.repository} of registry ${address.host}`;
   /** Digests of blobs whose size in the registry is wrong. */
   const damaged = new Set<string>();
+  const known: KnownOfRepository = {};
 
   async function manifest(reference: string, signal: AbortSignal): Promise<Manifest | undefined> {
     const response = await send(
@@ -178,8 +189,8 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
 
   /** Stores a blob, and verifies that it replaced a damaged one. */
   const uploadAndVerify: BlobSink['upload'] = async (blob, body, signal, rest) => {
-    await upload(blob, body, signal, rest);
-    if (!damaged.delete(blob.digest) || (await hasBlob(blob, signal))) return;
+    const isReported = await upload(blob, body, signal, rest);
+    if (!damaged.delete(blob.digest) || (await hasBlob(blob, signal))) return isReported;
     const text = `Registry ${address.host} keeps a damaged blob ${blob.digest} in repository ${address.repository}: it does not have ${blob.size} bytes, and sending it again did not replace it. Delete it from the storage of the registry, then run the transfer again.`;
     throw new TransferError('permanent', text);
   };
@@ -215,6 +226,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
 
   return {
     address,
+    known,
     place,
     registry: { origin: address.origin, repository: address.repository },
     manifest,
@@ -250,7 +262,7 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
       }
     },
 
-    tags(signal, mayBeAbsent = false) {
+    async tags(signal, mayBeAbsent = false) {
       const list = {
         origin: address.origin,
         target: tagList,
@@ -266,7 +278,9 @@ export function createRepository(address: ImageAddress, send: RegistryClient): R
           throw new TransferError('permanent', `The list of tags of ${place} cannot be read.`);
         },
       };
-      return readPages(list, send, signal);
+      const tags = await readPages(list, send, signal);
+      known.tags = new Set(tags);
+      return tags;
     },
 
     async referrers(digest, signal) {

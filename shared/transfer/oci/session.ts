@@ -83,13 +83,19 @@ export function openSession(options: SessionOptions = {}): Session {
       masker,
     });
   }
+  /** By endpoint and scope: all artifacts of a repository share its connections, tokens and what is known of it. */
+  const opened = new Map<string, Repository>();
   return {
     ...connections,
-    repository(location, actions) {
-      const address = resolveAddress(location.remoteURL, location.image, location.tls);
+    repository({ image, ...location }, actions) {
+      const address = resolveAddress(location.remoteURL, image, location.tls);
       const { repository } = address;
-      const about = { place: `repository ${repository}`, scope: `repository:${repository}:${actions}` };
-      return createRepository(address, connect(location, address, about));
+      const scope = `repository:${repository}:${actions}`;
+      const key = JSON.stringify([location, scope]);
+      const about = { place: `repository ${repository}`, scope };
+      const known = opened.get(key) ?? createRepository(address, connect(location, address, about));
+      opened.set(key, known);
+      return { ...known, address };
     },
     async repositories(location, signal) {
       const address = resolveAddress(location.remoteURL, anyName, location.tls);

@@ -59,7 +59,7 @@ export function createUploads(
     body: BodySource,
     length: number,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const target = new URL(url);
     target.searchParams.set('digest', blob.digest);
     const request: RegistryRequest = {
@@ -73,7 +73,7 @@ export function createUploads(
       headers: { 'content-type': 'application/octet-stream' },
       activity: `sending blob ${blob.digest}`,
     };
-    await send(request, signal);
+    return reportedDigest((await send(request, signal)).headers) === blob.digest;
   }
 
   /** Asks for the offset of an interrupted upload; undefined if resuming it is not worthwhile. */
@@ -97,25 +97,24 @@ export function createUploads(
     return offset >= minResumeBytes && offset <= blob.size ? { offset, url: uploadURL(state) } : undefined;
   }
 
-  /** True if resuming an interrupted upload stored the blob. Rejects if resuming may be retried; false if the blob must be sent again. */
+  /** Stores the blob by resuming an interrupted upload. Rejects if resuming may be retried; undefined if the blob must be sent again. */
   async function resume(
     blob: Descriptor,
     rest: Parameters<BlobSink['upload']>[3],
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<boolean | undefined> {
     const known = interrupted.get(blob.digest);
     interrupted.delete(blob.digest);
-    if (known === undefined || rest === undefined) return false;
+    if (known === undefined || rest === undefined) return undefined;
     try {
       const left = await resumeOffset(blob, known.url, signal);
       const body = left && rest(left.offset);
-      if (left === undefined || body === undefined) return false;
-      await put(blob, left.url, () => body, blob.size - left.offset, signal);
-      return true;
+      if (left === undefined || body === undefined) return undefined;
+      return await put(blob, left.url, () => body, blob.size - left.offset, signal);
     } catch (caught) {
       if (signal.aborted || !(caught instanceof TransferError)) throw caught;
       // The connection may have been interrupted again; a registry that cannot resume the upload answers so each time.
-      if (!caught.again || known.resumes >= maxResumes) return false;
+      if (!caught.again || known.resumes >= maxResumes) return undefined;
       interrupted.set(blob.digest, { url: known.url, resumes: known.resumes + 1 });
       throw caught;
     }
@@ -143,10 +142,11 @@ export function createUploads(
     },
 
     async upload(blob, body, signal, rest) {
-      if (await resume(blob, rest, signal)) return;
+      const resumed = await resume(blob, rest, signal);
+      if (resumed !== undefined) return resumed;
       const url = uploadURL(await open(blob, signal));
       try {
-        await put(blob, url, body, blob.size, signal);
+        return await put(blob, url, body, blob.size, signal);
       } catch (caught) {
         interrupted.set(blob.digest, { url, resumes: 1 });
         throw caught;

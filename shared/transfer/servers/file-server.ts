@@ -31,6 +31,8 @@ export interface ServerRequest {
   writing?: boolean;
   /** True: the caller reads the body as a stream. Otherwise it is buffered, up to 1 MiB. */
   streamed?: boolean;
+  /** True if the caller is done with each chunk before it requests the next. */
+  reusesBuffers?: boolean;
 }
 
 export interface ServerResponse {
@@ -178,6 +180,6 @@ async function httpRequest(
     headers: { ...headers, ...(await signer.headers({ ...request, headers }, signal)) },
     signal,
     ...(body === undefined ? {} : { body }),
-    ...(request.streamed === true ? { streamed: true } : {}),
+    ...(request.streamed === true ? { streamed: true, reusesBuffers: request.reusesBuffers === true } : {}),
   };
 }

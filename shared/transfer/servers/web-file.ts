@@ -31,7 +31,7 @@ export function webFile(send: FileServer, url: URL, label: string, dialect = htt
       return status < 300 ? dialect.infoOf(headers) : {};
     },
 
-    async open(offset, validator, signal) {
+    async open(offset, validator, signal, reusesBuffers = false) {
       const range = offset > 0 ? { range: `bytes=${offset}-` } : {};
       const version = offset > 0 && validator !== undefined ? { [guard]: validator } : {};
       const response = await send(
@@ -41,6 +41,7 @@ export function webFile(send: FileServer, url: URL, label: string, dialect = htt
           headers: { ...common, ...range, ...version },
           expect: offset > 0 ? [200, 206, 412, 416] : [200],
           streamed: true,
+          reusesBuffers,
           activity: `reading ${label}`,
         },
         signal,
@@ -49,7 +50,7 @@ export function webFile(send: FileServer, url: URL, label: string, dialect = htt
         return openedOf(response, dialect.infoOf(response.headers));
       // The range or the version does not exist: a request from the beginning shows the current file.
       response.stream.destroy();
-      return this.open(0, undefined, signal);
+      return this.open(0, undefined, signal, reusesBuffers);
     },
   };
 }

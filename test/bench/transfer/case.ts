@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RegistryProcess, startRegistryProcess } from '../../fixtures/image/registry-tools.ts';
-import { median, progress, report } from '../measure/report.ts';
-import { missing, type Shape, storeImage } from './images.ts';
-import type { Cost, Tool } from './measured-program.ts';
+import { progress } from '../measure/report.ts';
+import { type Measured, reportBest } from './best.ts';
+import { missing, type Shape, storeImages } from './images.ts';
+import type { Tool } from './measured-program.ts';
 import { startRelay } from './relay.ts';
 
 export interface Case {
@@ -12,26 +13,18 @@ export interface Case {
   warmUp?: boolean;
   /** Ours is a process that does one copy after the other. */
   pool?: boolean;
+  /** Ours leaves it to the destination to hash the blobs. */
+  unhashed?: boolean;
   /** The destination has the image. */
   unchanged?: boolean;
   /** What is broken off when half of the bytes have been sent; a tool that fails is run again. */
   cut?: 'connections' | 'process';
 }
 
-/** What one copy took. `resent` is in MiB. */
-type Measured = Pick<Cost, 'seconds'> & Partial<Cost> & { requests: number; resent?: number };
-
-const units = {
-  seconds: 's',
-  cpuSeconds: 's of CPU',
-  peakMebibytes: 'MiB',
-  requests: 'requests',
-  resent: 'MiB sent again',
-} as const satisfies Record<keyof Measured, string>;
 const mebibyte = 1024 * 1024;
 const mostRuns = 3;
 const logMs = 100;
-const image = 'bench/image:1';
+const repository = 'bench/image';
 
 /** Measures one case: every tool in each round, one after the other, each to an empty registry unless the case says that it has the image. */
 export async function measureCase(
@@ -56,7 +49,7 @@ export async function measureCase(
     const measured = await measureCopy(each, tool, source, destination);
     progress(`${name}: ${who}, round ${round} of ${each.rounds}: ${JSON.stringify(measured)}`);
     if (round > 0) runs.get(who)?.push(measured);
-    const lacking = await missing(destination.host, image, digests);
+    const lacking = await missing(destination.host, repository, digests);
     if (lacking > 0) {
       if (who === 'ours') throw new Error(`${name}: ours leaves out ${lacking} manifests`);
       progress(`${name}: ${who} leaves out ${lacking} of ${digests.length} manifests: not compared`);
@@ -67,7 +60,7 @@ export async function measureCase(
   let digests: readonly string[] = [];
   try {
     const source = await registryOf('source');
-    digests = await storeImage(source.host, image, each.shape);
+    digests = await storeImages(source.host, repository, each.shape);
     for (let round = each.warmUp === false ? 1 : 0; round <= each.rounds; round += 1)
       for (const [who, tool] of tools) if (runs.has(who)) await turn(who, tool, source, round);
   } finally {
@@ -82,12 +75,14 @@ async function measureCopy(
   source: RegistryProcess,
   destination: RegistryProcess,
 ): Promise<Measured> {
+  // Without a tag: all of the repository.
+  const image = shape.tags === undefined ? `${repository}:1` : repository;
   const from = `${source.host}/${image}`;
   const before = source.requests() + destination.requests();
   const cost =
     cut === undefined
       ? await tool(from, `${destination.host}/${image}`)
-      : await broken(cut, shape.layers * shape.layerBytes, tool, from, destination);
+      : await broken(cut, shape.layers * shape.layerBytes, tool, from, destination.host);
   // A registry writes its log after its answer.
   await sleep(logMs);
   return { ...cost, requests: source.requests() + destination.requests() - before };
@@ -99,15 +94,15 @@ async function broken(
   bytes: number,
   tool: Tool,
   from: string,
-  destination: RegistryProcess,
+  destination: string,
 ): Promise<Pick<Measured, 'seconds' | 'resent'>> {
-  const relay = await startRelay(destination.host);
+  const relay = await startRelay(destination);
   try {
     const kill = new AbortController();
     relay.at(bytes / 2, () => (cut === 'connections' ? relay.cut() : kill.abort()));
     const begun = performance.now();
     for (let run = 1; ; run += 1) {
-      const failed = await tool(from, `${relay.host}/${image}`, kill.signal).then(
+      const failed = await tool(from, `${relay.host}/${repository}:1`, kill.signal).then(
         () => undefined,
         (caught: unknown) => caught ?? new Error('it failed'),
       );
@@ -117,29 +112,5 @@ async function broken(
     }
   } finally {
     await relay.close();
-  }
-}
-
-/** Reports each figure beside the best one of the others. */
-function reportBest(name: string, n: number, runs: ReadonlyMap<string, readonly Measured[]>): void {
-  for (const [field, unit] of Object.entries(units) as [keyof Measured, string][]) {
-    const medians = [...runs].map(([who, measured]) => ({
-      who,
-      value: median(measured.map((run) => run[field] ?? Number.NaN)),
-    }));
-    const ours = medians.find(({ who }) => who === 'ours')?.value ?? Number.NaN;
-    if (Number.isNaN(ours)) continue;
-    const [best] = medians.filter(({ who }) => who !== 'ours').toSorted((a, b) => a.value - b.value);
-    const others = medians.map(({ who, value }) => `${who} ${Number(value.toPrecision(4))}`);
-    progress(`${name}, ${unit}: ${others.join(', ')}`);
-    report({
-      bench: 'transfer',
-      case: `${name}, ${field}${best === undefined ? '' : ` (${best.who})`}`,
-      n,
-      ours,
-      ...(best !== undefined && { theirs: best.value }),
-      unit,
-      less: true,
-    });
   }
 }

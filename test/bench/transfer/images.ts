@@ -9,20 +9,22 @@ import {
   registrySink,
 } from '#shared/transfer';
 
-/** What is copied: an image of random layers, or an index of such images, with a signature and an SBOM for each manifest. */
+/** What is copied: an image of random layers, an index of such images with a signature and an SBOM for each manifest, or a repository of images. */
 export interface Shape {
   layers: number;
   layerBytes: number;
   /** The number of images in the index; absent: one image, without index and referrers. */
   platforms?: number;
+  /** The number of images in the repository, with the tags 1 and so on. */
+  tags?: number;
 }
 
 const oci = 'application/vnd.oci';
 const attached = ['application/vnd.dev.cosign.artifact.sig.v1+json', 'application/spdx+json'];
 const attachedBytes = 4096;
 
-/** Stores it under `name` (`path:tag`) in the registry at `host`. Resolves with the digests of all its manifests. */
-export async function storeImage(host: string, name: string, shape: Shape): Promise<string[]> {
+/** Stores it in the repository `name` of the registry at `host`, under the tag 1. Resolves with the digests of all its manifests. */
+export async function storeImages(host: string, name: string, shape: Shape): Promise<string[]> {
   const { signal } = new AbortController();
   const session = openSession();
   const repository = session.repository(
@@ -70,9 +72,8 @@ export async function storeImage(host: string, name: string, shape: Shape): Prom
   }
 
   try {
-    const { tag } = repository.address;
     if (shape.platforms === undefined) {
-      await image(0, tag);
+      for (let tag = 1; tag <= (shape.tags ?? 1); tag += 1) await image(tag, String(tag));
       return stored;
     }
     const images: Manifest[] = [];
@@ -81,7 +82,7 @@ export async function storeImage(host: string, name: string, shape: Shape): Prom
       const { mediaType, digest, size } = descriptor;
       return { mediaType, digest, size, platform: platformOf(variant) };
     });
-    const root = await manifest({ mediaType: `${oci}.image.index.v1+json`, manifests }, tag);
+    const root = await manifest({ mediaType: `${oci}.image.index.v1+json`, manifests }, '1');
     for (const subject of [root, ...images]) await attach(subject);
     return stored;
   } finally {

@@ -1,10 +1,15 @@
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { transferPredicate } from '../../../shared/transfer/attest/statement.ts';
 import { vulnerabilityPredicate } from '../../../shared/transfer/policy/scan-report.ts';
+import { judgeBy, transferJudges } from '../../fixtures/judges/transfer-judges.ts';
 import { ended } from './conduit.ts';
 import type { Registries } from './images.ts';
 import { apply, field, kubectl } from './kubectl.ts';
@@ -13,7 +18,7 @@ import { moved } from './types.ts';
 
 const minutes = 60_000;
 const volume = 'arc-team-bundles';
-/** Versions of musl: the database of the scanner in .ci/rig-images.sh knows something of the first one. */
+/** Versions of musl: the database of the scanner knows something of the first one. */
 const [vulnerable, mended] = ['1.2.4-r1', '1.2.4-r3'];
 
 const template = z.looseObject({
@@ -75,11 +80,14 @@ export function describeGuarded(registries: () => Registries): void {
   describe('a quarantine', { timeout: 8 * minutes }, () => {
     const component = 'knative/components/quarantine';
     beforeAll(async () => {
+      const database = await mirroredDatabase(registries());
       const installed = template.parse(parse(await readFile(`${component}/template.yaml`, 'utf8')));
       const [{ containerSet }] = installed.spec.templates;
       containerSet.containers = containerSet.containers.map((one) => ({
         ...one,
-        image: one.name === 'scan' ? 'dev.local/scanner:test' : 'dev.local/artifact-conduit:dev',
+        ...(one.name === 'scan'
+          ? { image: 'dev.local/scanner:test', env: [{ name: 'GRYPE_DB_URL', value: database }] }
+          : { image: 'dev.local/artifact-conduit:dev' }),
       }));
       await apply(installed);
       const type = z
@@ -87,7 +95,7 @@ export function describeGuarded(registries: () => Registries): void {
         .parse(parse(await readFile(`${component}/oci-quarantine.yaml`, 'utf8')));
       // Of the team, so that it goes with its namespace.
       await apply({ ...type, kind: 'ArtifactType', metadata: { name: 'oci-quarantine', namespace: 'team' } });
-    }, minutes);
+    }, 3 * minutes);
 
     afterAll(async () => {
       await kubectl('delete', 'clusterworkflowtemplate', 'arc-oci-quarantine', '--ignore-not-found');
@@ -127,4 +135,26 @@ export function describeGuarded(registries: () => Registries): void {
       await kubectl('-n', 'team', 'delete', 'order', 'denied');
     });
   });
+}
+
+const layers = z.object({ layers: z.tuple([z.object({ digest: z.string() })]) });
+
+/** Pushes a database of Grype to the source and has an Order bring it to the destination; resolves with where pods find it there. */
+async function mirroredDatabase({ source, destination, manifest }: Registries): Promise<string> {
+  const tools = transferJudges() ?? '';
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'arc-grype-'));
+  try {
+    const env = { home: folder, DOCKER_CONFIG: process.env.DOCKER_CONFIG ?? '' };
+    const known = ['musl', '< 1.2.4-r2', 'CVE-2024-0001', 'critical'];
+    await judgeBy(tools, ['grype-db', path.join(folder, 'db'), ...known], env);
+    const tar = path.join(folder, 'db.tar.gz');
+    await promisify(execFile)('tar', ['-czf', tar, '-C', path.join(folder, 'db'), '.']);
+    const push = ['push', '--plain-http', '--disable-path-validation', `${source}/grype/db:6`, tar];
+    await judgeBy(tools, ['oras', ...push], env);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  await moved('database', { type: 'oci', spec: { image: 'grype/db:6' } });
+  const [{ digest }] = layers.parse(JSON.parse(await manifest(`${destination}/mirror/grype/db:6`))).layers;
+  return `http://destination.registries.svc:5000/v2/mirror/grype/db/blobs/${digest}`;
 }

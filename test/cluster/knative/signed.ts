@@ -1,10 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '#shared/transfer';
 import { Sigstore } from '../../../shared/transfer/testing/sigstore.ts';
-import { type SigstoreServices, startSigstoreServices } from '../../fixtures/judges/sigstore-services.ts';
+import {
+  type SigstoreInstallation,
+  startSigstoreInstallation,
+} from '../../fixtures/judges/sigstore-installation.ts';
 import { judgeBy, transferJudges } from '../../fixtures/judges/transfer-judges.ts';
 import { ended } from './conduit.ts';
 import type { Registries } from './images.ts';
@@ -14,25 +17,29 @@ import { moved } from './types.ts';
 
 const minutes = 60_000;
 const secret = 'arc-trusted-root';
+const signer = 'release@acme.example';
 
-/** Signatures without a key that cosign has made, judged in Argo's pods by the trust root that is mounted there. */
+/**
+ * Signatures without a key that cosign has made with a Fulcio, a Rekor and a timestamp authority of one's own, judged by Argo's pods, which reach
+ * none of them, by the trust root that is mounted there.
+ */
 export function describeSigned(registries: () => Registries): void {
   describe('signatures without a key', { timeout: 8 * minutes }, () => {
-    const sigstore = new Sigstore();
-    let services: SigstoreServices;
+    let sigstore: SigstoreInstallation;
     let folder = '';
 
     beforeAll(async () => {
       folder = await mkdtemp(path.join(os.tmpdir(), 'arc-keyless-'));
-      await writeFile(path.join(folder, 'trusted_root.json'), sigstore.trustedRoot());
-      services = await startSigstoreServices(sigstore);
-      await trust(sigstore.trustedRoot());
-      await apply(typeOf('oci-acme', 'https://github.com/acme/*', sigstore));
-      await apply(typeOf('oci-other', 'https://github.com/other/*', sigstore));
-    }, minutes);
+      sigstore = await startSigstoreInstallation(transferJudges() ?? '', folder);
+      const trustedRoot = await readFile(sigstore.trustedRoot, 'utf8');
+      await trust(trustedRoot);
+      const { url: issuer } = sigstore.issuer;
+      await apply(typeOf('oci-acme', { identity: '*@acme.example', issuer }, trustedRoot));
+      await apply(typeOf('oci-other', { identity: '*@other.example', issuer }, trustedRoot));
+    }, 2 * minutes);
 
     afterAll(async () => {
-      await services?.stop();
+      await sigstore?.stop();
       await kubectl('-n', 'team', 'delete', 'secret', secret, '--ignore-not-found');
       await kubectl('-n', 'team', 'delete', 'artifacttype', 'oci-acme', 'oci-other', '--ignore-not-found');
       await rm(folder, { recursive: true });
@@ -46,7 +53,8 @@ export function describeSigned(registries: () => Registries): void {
         transferJudges() ?? '',
         [
           ...(['cosign', 'sign', '--yes', '--allow-http-registry'] as const),
-          ...[...services.flags, '--trusted-root', path.join(folder, 'trusted_root.json')],
+          ...['--identity-token', sigstore.issuer.token(signer), '--signing-config', sigstore.signingConfig],
+          ...['--trusted-root', sigstore.trustedRoot],
           `${source}/${repository}@${digest}`,
         ],
         { home: folder, DOCKER_CONFIG: process.env.DOCKER_CONFIG ?? '' },
@@ -73,7 +81,7 @@ export function describeSigned(registries: () => Registries): void {
       await signed('keyless/denied');
       const said = await failure('by-other', { type: 'oci-other', spec: { image: 'keyless/denied:1.0' } });
       expect(said).toContain('rule requiredSigners');
-      expect(said).toContain('https://github.com/acme/app/.github/workflows/release.yml@refs/tags/v1.0');
+      expect(said).toContain(signer);
     });
 
     it('do not by another trust root than the policy names', async () => {
@@ -98,9 +106,8 @@ function trust(trustedRoot: string): Promise<void> {
 }
 
 /** A type of the team, so that it goes with its namespace. */
-function typeOf(name: string, identity: string, sigstore: Sigstore): object {
-  const signer = { identity, issuer: 'https://token.actions.githubusercontent.com' };
-  const trustedRoot = digestOf(Buffer.from(sigstore.trustedRoot()));
+function typeOf(name: string, signer: object, root: string): object {
+  const trustedRoot = digestOf(Buffer.from(root));
   return {
     apiVersion: 'arc.opendefense.cloud/v1alpha1',
     kind: 'ArtifactType',

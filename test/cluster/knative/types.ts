@@ -64,6 +64,12 @@ export function describeTypes(registries: () => Registries): void {
       });
     });
 
+    it('moves the files of a prefix of an S3 storage', async () => {
+      const storage = { srcRef: { name: 'storage' }, dstRef: { name: 'storage' } };
+      await moved('folder', { type: 'file', ...storage, spec: { path: 'copies/', override: 'mirror/' } });
+      expect(digestOf(await stored('pre/mirror/release%201.bin'))).toBe(digestOf(release));
+    });
+
     it('moves a chart from an index into a registry, where Helm finds it unchanged', async () => {
       await moved('chart', {
         type: 'helm',

@@ -172,6 +172,28 @@ const cosignCases: readonly Case[] = [
   attested('attestation as a bundle'),
   {
     tool: 'cosign',
+    format: 'OCI layout of ARC, which skopeo, regctl and oras read as well',
+    async write(ground, reference) {
+      const image = await signedImage(ground, reference);
+      await ground.run('cosign', 'sign', ...keys, '--new-bundle-format=false', image);
+      await attach(ground, reference);
+    },
+    async read(ground, reference) {
+      const { run, folder } = ground;
+      await ground.arc('copy', reference, `oci-layout:${folder}/read:1`);
+      await run('cosign', 'verify', ...byKey, '--local-image', 'read');
+      await run('skopeo', '--insecure-policy', 'copy', '--all', 'oci:read:1', `dir:${folder}/copied`);
+      const trees = [
+        await run('regctl', 'artifact', 'tree', 'ocidir://read:1'),
+        await run('oras', 'discover', '--oci-layout', '--format=tree', 'read:1'),
+      ];
+      for (const type of ['application/example.sbom', 'application/example.signature'])
+        for (const found of trees)
+          if (!found.includes(type)) throw new Error(`${type} is missing:\n${found}`);
+    },
+  },
+  {
+    tool: 'cosign',
     format: 'SBOM under a tag',
     async write(ground, reference) {
       const image = await signedImage(ground, reference);
@@ -240,27 +262,30 @@ const syft: Case = {
   },
 };
 
-const umoci: Case = {
+const umoci = (format: string, layers: number): Case => ({
   tool: 'umoci',
-  format: 'OCI layout',
+  format,
   async write(ground, reference) {
     const { run, folder } = ground;
     await run('umoci', 'init', '--layout', 'written');
     await run('umoci', 'new', '--image', 'written:1');
-    await run('umoci', 'insert', '--rootless', '--image', 'written:1', await file(ground, 'a.txt'), '/a.txt');
+    const added = await file(ground, 'a.txt');
+    for (let layer = 0; layer < layers; layer += 1)
+      await run('umoci', 'insert', '--rootless', '--image', 'written:1', added, `/${layer}/a.txt`);
     await ground.arc('copy', `oci-layout:${folder}/written:1`, reference);
   },
   async read(ground, reference) {
     await ground.arc('copy', reference, `oci-layout:${ground.folder}/read:1`);
     await ground.run('umoci', 'unpack', '--rootless', '--image', 'read:1', 'unpacked');
-    await expectFile(ground, 'unpacked/rootfs/a.txt');
+    for (let layer = 0; layer < layers; layer += 1)
+      await expectFile(ground, `unpacked/rootfs/${layer}/a.txt`);
   },
-};
+});
 
 export const artifactCases: readonly Case[] = [
   ...orasCases,
   ...cosignCases,
   helm('chart'),
   helm('chart with provenance', '-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n'),
-  ...[syft, umoci],
+  ...[syft, umoci('OCI layout', 1), umoci('OCI layout of 20 layers', 20)],
 ];

@@ -44,6 +44,8 @@ export async function groundIn(
   };
   await mkdir(path.join(folder, '.regctl'));
   await writeFile(path.join(folder, '.regctl', 'config.json'), JSON.stringify(config));
+  // podman and buildah fail where DOCKER_CONFIG has none.
+  await writeFile(path.join(folder, 'config.json'), '{}');
   const env = {
     HOME: folder,
     TMPDIR: folder,

@@ -137,8 +137,8 @@ async function writeTree(ground: Ground, reference: string): Promise<void> {
   );
 }
 
-async function readTree(ground: Ground, reference: string): Promise<void> {
-  await toLayout(ground, reference);
+async function readTree(ground: Ground, reference: string, layout = 'read'): Promise<void> {
+  await toLayout(ground, reference, layout);
   const tree = await ground.run('regctl', 'artifact', 'tree', reference);
   for (const type of ['application/example.sbom', 'application/example.scan'])
     if (!tree.includes(type)) throw new Error(`${type} is missing:\n${tree}`);
@@ -172,7 +172,11 @@ const regctlCases: readonly Case[] = [
       await toLayout(ground, reference.replace('/', '/made-'), 'written');
       await ground.arc('copy', `oci-layout:${inFolder(ground, 'written')}:1`, reference);
     },
-    read: readTree,
+    async read(ground, reference) {
+      await readTree(ground, reference);
+      await ground.arc('copy', reference, `oci-layout:${inFolder(ground, 'ours')}:1`);
+      await readTree(ground, 'ocidir://ours:1', 'again');
+    },
   },
   {
     tool: 'regctl',

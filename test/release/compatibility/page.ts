@@ -22,8 +22,8 @@ Each row is one use of a tool. For each column, the tool writes into that regist
 registry of the next column (from the last to the first), the test compares the digests, and the tool reads the copy:
 every blob, and its signatures and referrers.
 
-In OCI layouts, ARC lists referrers as oras does. regctl uses its own convention, which ARC reads but does not write:
-regctl finds the image in such a layout, but not its referrers.
+In OCI layouts, ARC lists referrers as oras and as regctl do, and marks images and signatures for
+\`cosign verify --local-image\`.
 `;
 
 /** Returns the text of the page, with a column per registry. */

@@ -27,9 +27,10 @@ export async function toolVersions(
     });
     return [name, version[0] ?? 'unknown'];
   });
-  const printed = ['skopeo', 'docker-registry'].map(async (program): Promise<[string, string]> => {
+  const programs = ['skopeo', 'docker-registry', 'podman', 'buildah', 'containerd'];
+  const printed = programs.map(async (program): Promise<[string, string]> => {
     const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 10_000 });
-    const name = program === 'skopeo' ? program : 'distribution 2 (docker-registry of Debian)';
+    const name = program === 'docker-registry' ? 'distribution 2 (docker-registry of Debian)' : program;
     return [name, /\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? 'unknown'];
   });
   return Promise.all([...printed, ...built]);
