@@ -203,7 +203,7 @@ describe.concurrent('arcctl drives the standalone', { timeout: 300_000 }, () => 
       [['get', 'pods'], 2, 'use one of orders,'],
       [['frobnicate'], 2, "unknown command 'frobnicate'"],
       [['cancel'], 2, '--all'],
-      [['get', '--kubeconfig', nobody], 3, 'no context is chosen'],
+      [['get', '--kubeconfig', nobody], 3, 'no context is selected'],
       [['get', '--as', 'eve'], 5, 'User "eve" cannot list'],
     ];
     for (const [args, code, text] of cases)
