@@ -104,7 +104,7 @@ describe('a bundle', { shuffle: false }, () => {
 
     await applyExample('bundle-import', inside, `${conduit.destination.url}/outside`);
     await inside.when('release', 'waits for the bundle', ({ status }) =>
-      JSON.stringify(status).includes('carry release-1.tar.001'),
+      JSON.stringify(status).includes('bring release-1.tar.001'),
     );
     await cp(volume(outside), volume(inside), { recursive: true });
     await inside.patch(orders, 'release', {
