@@ -179,6 +179,6 @@ describe.skipIf(!programs || !storageFolder)('a folder', () => {
     const landed = (name: string) => readFile(path.join(storage.objects, 'by hand', name), 'utf8');
     expect([await landed('new.txt'), await landed('b c+d%.txt')]).toEqual(['new', 'bcd']);
     expect(await transfer(from, 'oci://h.io/x')).toBe(14);
-    expect(stderr).toMatch(/is a folder, and DST .* is none/);
+    expect(stderr).toMatch(/is a folder, but DST .* is not/);
   });
 });
