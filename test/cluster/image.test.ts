@@ -125,7 +125,7 @@ describe.skipIf(!tools)('the image in a registry that is not ours', () => {
   it('is the same when another user builds it from another folder', async () => {
     const tree = inFolder('tree');
     await mkdir(tree);
-    for (const name of ['functions', 'shared', 'scripts', 'package.json', 'tsconfig.json'])
+    for (const name of ['functions', 'shared', 'scripts', 'knative', 'docs', 'package.json', 'tsconfig.json'])
       await cp(name, path.join(tree, name), { recursive: true });
     await symlink(path.resolve('node_modules'), path.join(tree, 'node_modules'));
     const elsewhere = { TZ: 'Pacific/Auckland', HOME: tree, TMPDIR: tree };

@@ -105,7 +105,7 @@ describe.skipIf(!tools)(
         () => by(release, 'https://issuer.example.com'),
         /by "release@/,
       ],
-      ['as part of an attestation alone', 'attested', () => by(release), /of something else/],
+      ['as part of an attestation alone', 'attested', () => by(release), /for something else/],
     ])('is denied if it is signed %s', async (_, name, policy, why) => {
       const { reason, message } = await transferFailure(copy(name, await policy()));
       expect(reason).toBe('denied-by-policy');

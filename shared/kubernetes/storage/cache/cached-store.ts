@@ -134,6 +134,8 @@ class CachedStore implements Store {
 
   async compact(revision: number): Promise<void> {
     await this.#store.compact(revision);
+    // Events that are still on their way would otherwise outlive the compaction in the cache.
+    await this.#isFresh({ atLeast: revision });
     this.#cache?.forget(revision);
   }
 
