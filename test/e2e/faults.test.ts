@@ -144,7 +144,9 @@ describe.concurrent('what goes wrong with one artifact', { timeout: 300_000 }, (
     const bad = { name: 'bad', type: 'oci-gated', spec: { image: 'barred/app:1.0' } };
     await tenant.order('barred', [bad], { retry: { limit: 3, backoff: '0s' } });
     const denied = entry(await tenant.ended('barred', 'Failed'), 'bad');
-    expect(denied?.message).toMatch(/Denied by policy, rule repositories\.denied: .*matches "\*\/barred\/\*"/);
+    expect(denied?.message).toMatch(
+      /Denied by policy, rule repositories\.denied: .*matches "\*\/barred\/\*"/,
+    );
     expect(denied?.attempts ?? 1).toBe(1);
     const child = (await tenant.children()).find(({ spec }) => spec.type === 'oci-gated');
     expect(child?.status?.results?.reason).toBe('denied-by-policy');
