@@ -3,7 +3,7 @@ import type { FileFolder, ListedFile } from '../content/folder.ts';
 import { copyFileEnds, type FileEnds } from '../copy/copy-file.ts';
 import { type CopyResult, inSession, type RunOptions } from '../copy/in-session.ts';
 import { abortError, EmptySelectionError, TransferError } from '../errors/transfer-error.ts';
-import type { Session, TransferContext } from '../oci/session.ts';
+import type { TransferContext } from '../oci/session.ts';
 import { isSelected, type PathFilter } from '../reference/path-patterns.ts';
 import { type BatchResult, batchFailure, batchItems, type ItemResult, sumCounts } from './copy-batch.ts';
 
@@ -29,8 +29,7 @@ export async function copyFolder(
   options: RunOptions,
   open: (context: TransferContext) => Promise<FolderEnds>,
 ): Promise<BatchResult> {
-  const { result, failure, warnings } = await inSession(options, async (own) => {
-    const context = { ...own, session: withFewClients(own.session) };
+  const { result, failure, warnings } = await inSession(options, async (context) => {
     const ends = await open(context);
     const { source, filter } = ends;
     const all = await source.list(context.signal);
@@ -54,20 +53,6 @@ export async function copyFolder(
   if (failure !== undefined) throw failure;
   // The warnings are bounded and masked now.
   return { ...result, warnings };
-}
-
-/** A session in which the files share their connections: each opens a client of its own otherwise. */
-function withFewClients(session: Session): Session {
-  const clients = new Map<string, ReturnType<Session['client']>>();
-  return {
-    ...session,
-    client(tls, origin, tokenHosts = []) {
-      const key = JSON.stringify([origin, tokenHosts, tls]);
-      const client = clients.get(key) ?? session.client(tls, origin, tokenHosts);
-      clients.set(key, client);
-      return client;
-    },
-  };
 }
 
 class FolderRun {

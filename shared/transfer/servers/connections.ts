@@ -28,8 +28,8 @@ export interface Connections {
   /** Turns a caught error into one for users: the signal's error if it is aborted, with secrets masked. */
   explain(caught: unknown, signal: AbortSignal): unknown;
   /**
-   * Returns a client for the HTTP server at `origin`, closed with the session. The caller runs its requests in the account's `limiter`. The
-   * client certificate is offered only to that server and to the `tokenHosts`.
+   * Returns the client for the HTTP server at `origin`: equal arguments share its connections, which are closed with the session. The caller
+   * runs its requests in the account's `limiter`. The client certificate is offered only to that server and to the `tokenHosts`.
    */
   client(tls: TlsSettings, origin: string, tokenHosts?: readonly string[]): HttpClient;
   readonly limiter: LimiterOf;
@@ -43,10 +43,13 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
     options.waitsDir === undefined ? undefined : sharedWaitsIn(options.waitsDir),
   );
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const clients: HttpClient[] = [];
+  const clients = new Map<string, HttpClient>();
   function client(tls: TlsSettings, origin: string, tokenHosts: readonly string[] = []): HttpClient {
+    const key = JSON.stringify([origin, tokenHosts, tls]);
+    const known = clients.get(key);
+    if (known !== undefined) return known;
     const fresh = createHttpClient(tls, timeouts, options.proxyEnv, mayIdentifyAt(origin, tokenHosts));
-    clients.push(fresh);
+    clients.set(key, fresh);
     return fresh;
   }
   return {
@@ -60,7 +63,7 @@ export function createConnections(options: ConnectionOptions = {}): Connections 
       return error instanceof TransferError ? withMessage(error, masker.apply(error.message)) : error;
     },
     close() {
-      for (const client of clients) client.close();
+      for (const client of clients.values()) client.close();
     },
   };
 }
