@@ -13,7 +13,7 @@ import {
   workloads,
 } from '#shared/domain';
 
-/** The place is optional: an API that is slow to answer must not delay a status. */
+/** The place in the queue is optional: a slow API must not delay the status. */
 const readTimeoutMs = 5_000;
 
 /**

@@ -80,7 +80,7 @@ export {
 export { deliveredCondition, undelivered, wakeRefused } from './lifecycle/delivery.ts';
 export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
 export { gracePeriodMs, type Hold, type HoldReason, holdReasons, needsPerson } from './lifecycle/holds.ts';
-export { hasEnded, isDeleting, isFinalPhase, phaseOf } from './lifecycle/phases.ts';
+export { hasEnded, isCompleted, isDeleting, isFinalPhase, phaseOf } from './lifecycle/phases.ts';
 export { transition } from './lifecycle/transition.ts';
 export { completedByHand, type ShortForm } from './plan/by-hand.ts';
 export { type Rerun, rerunsIn } from './plan/cause.ts';

@@ -17,6 +17,11 @@ export function phaseOf({ status = {} }: ArtifactWorkflow): WorkflowPhase {
   return current ? (status.phase ?? 'Pending') : 'Pending';
 }
 
+/** True for a final phase of an Argo Workflow, or of a node that is a pod. */
+export function isCompleted(phase: string | undefined): boolean {
+  return phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
+}
+
 /** How an attempt in this phase has ended; undefined while it has not. A new phase has to be classified here. */
 const outcomes = {
   Pending: undefined,

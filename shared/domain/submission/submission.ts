@@ -11,7 +11,7 @@ import {
   retryAnswered,
 } from '../lifecycle/attempts.ts';
 import { type Hold, type HoldReason, isUnwatched } from '../lifecycle/holds.ts';
-import { isDeleting, isHeld } from '../lifecycle/phases.ts';
+import { isCompleted, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { hasLostOwner } from './adopt.ts';
 import { isAhead, mayStart, overwrittenBy, placeInUse } from './place.ts';
 import { lostRuns, recentlyStoppedRuns, stopBegan, stopGraceMs, stoppedRuns } from './stopped.ts';
@@ -247,6 +247,5 @@ function isCron(object: Workflow | CronWorkflow): object is CronWorkflow {
 
 function isOver(object: Workflow | CronWorkflow): boolean {
   if (isCron(object)) return false;
-  const { phase } = object.status ?? {};
-  return phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
+  return isCompleted(object.status?.phase);
 }

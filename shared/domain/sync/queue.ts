@@ -2,6 +2,7 @@ import type { Workflow } from '../kinds/argo.ts';
 import type { Pod } from '../kinds/core.ts';
 import type { PendingWorkloads, Workload } from '../kinds/kueue.ts';
 import { labels } from '../kinds/well-known.ts';
+import { isCompleted } from '../lifecycle/phases.ts';
 import { longestMessage } from '../values/limits.ts';
 import { cut } from '../values/text.ts';
 
@@ -17,9 +18,6 @@ export interface QueuePlace {
   isAdmitted?: boolean;
 }
 
-/** Phases of a node of Argo that has ended. */
-const ended = ['Succeeded', 'Failed', 'Error'];
-
 /**
  * True while a Workflow waits in Kueue's queue: Argo reports Running, a pod is Pending, and no pod runs. A pod that was preempted has ended, and
  * its successor waits. An admitted Workflow that has not started yet looks the same.
@@ -27,7 +25,7 @@ const ended = ['Succeeded', 'Failed', 'Error'];
 export function isQueued({ metadata, status = {} }: Workflow): boolean {
   if (metadata.labels?.[labels.queue] === undefined || status.phase !== 'Running') return false;
   const pods = Object.values(status.nodes ?? {}).filter(({ type }) => type === 'Pod');
-  const open = pods.filter(({ phase }) => !ended.includes(phase ?? ''));
+  const open = pods.filter(({ phase }) => !isCompleted(phase));
   return open.length > 0 && open.every(({ phase }) => phase === 'Pending');
 }
 

@@ -7,7 +7,7 @@ import { annotations } from '../kinds/well-known.ts';
 import { currentWorkflow, isCancelDue } from '../lifecycle/attempts.ts';
 import { deliveryOf, isDeliveryOver, keptDelivery, quietAt, withoutDelivery } from '../lifecycle/delivery.ts';
 import { schedulesOff } from '../lifecycle/holds.ts';
-import { hasEnded, isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
+import { hasEnded, isCompleted, isDeleting, isFinalPhase, phaseOf } from '../lifecycle/phases.ts';
 import { tellingCondition } from '../lifecycle/telling-condition.ts';
 import { transition } from '../lifecycle/transition.ts';
 import { isUnreleased } from '../submission/workflow.ts';
@@ -226,11 +226,10 @@ function phaseFor(workflow: ArtifactWorkflow, argo: Workflow): WorkflowPhase {
 function phaseFrom(workflow: Workflow): WorkflowPhase {
   const { spec, status = {} } = workflow;
   const { phase, startedAt, message } = status;
-  const ended = phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
   // Argo before 4.1.2 reports a Workflow as Succeeded that was terminated while it waited for a lock (argo #16776):
   // the worker's report tells such a Workflow from a transfer that finished before the stop.
   const arrived = phase === 'Succeeded' && resultsOf(workflow)?.outcome === 'succeeded';
-  if (ended && spec.shutdown && !arrived) return 'Stopped';
+  if (isCompleted(phase) && spec.shutdown && !arrived) return 'Stopped';
   if (!phase) return 'Pending';
   if (isQueued(workflow) || (phase === 'Pending' && !startedAt && message)) return 'Queued';
   return phase;

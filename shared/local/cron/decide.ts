@@ -1,6 +1,7 @@
 import { ArcError } from '#shared/base/errors';
 import { isOwnedBy, isoSeconds, ownerReference } from '#shared/base/meta';
-import { isCompleted, type Workflow } from '../executor/workflow.ts';
+import { isCompleted } from '#shared/domain';
+import type { Workflow } from '../executor/workflow.ts';
 import { parseSchedule } from '../kinds/schedule.ts';
 import { parseWhen } from '../kinds/when.ts';
 import type { CronWorkflow, CronWorkflowStatus } from './cron-workflow.ts';

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import type { Logger } from 'pino';
 import { DelayQueue, FairQueue, type Owner, pause, systemClock } from '#shared/base/async';
-import { labels } from '#shared/domain';
+import { isCompleted, labels } from '#shared/domain';
 import { type Key, type KubeClient, listWatch } from '#shared/kubernetes/client';
 import type { LiveLogs } from '../kinds/live-logs.ts';
 import type { StopReason } from './attempt.ts';
@@ -10,7 +10,7 @@ import type { Programs } from './programs.ts';
 import { recoverRuns } from './recover.ts';
 import { runWorkflow } from './run.ts';
 import { dueTime } from './ttl.ts';
-import { isCompleted, type Workflow, workflows } from './workflow.ts';
+import { type Workflow, workflows } from './workflow.ts';
 
 export interface ExecutorOptions {
   /** Uses the executor's own identity. */

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { createBackoff, pause } from '#shared/base/async';
 import { isoSeconds } from '#shared/base/meta';
+import { isCompleted } from '#shared/domain';
 import type { Key } from '#shared/kubernetes/client';
 import { type AttemptResult, runAttempt, type StopReason, stopped } from './attempt.ts';
 import { type Plan, type Planned, planWorkflow } from './plan.ts';
@@ -18,13 +19,7 @@ import {
   refusedPatch,
   startedPatch,
 } from './status.ts';
-import {
-  clusterWorkflowTemplates,
-  isCompleted,
-  type Workflow,
-  workflows,
-  workflowTemplates,
-} from './workflow.ts';
+import { clusterWorkflowTemplates, type Workflow, workflows, workflowTemplates } from './workflow.ts';
 import { writeUntilDone } from './write.ts';
 
 export interface RunOptions extends PodOptions {

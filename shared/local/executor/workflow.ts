@@ -130,8 +130,3 @@ export const secrets: Kind<Secret> = {
   plural: 'secrets',
   namespaced: true,
 };
-
-/** True for a final phase. */
-export function isCompleted(phase: string | undefined): boolean {
-  return phase === 'Succeeded' || phase === 'Failed' || phase === 'Error';
-}
