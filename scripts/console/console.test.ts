@@ -281,7 +281,7 @@ describe('somebody who has not signed in', () => {
 });
 
 describe('a viewer', () => {
-  it('sees with their own rights, and is told what they may not', async () => {
+  it('shows what the viewer may read, and names what is forbidden', async () => {
     const cookie = await signedIn();
     expect(await firstEvent(cookie, 'orders')).toContain('"namespace":"team","name":"first"');
     const forbidden = await change(cookie, '/api/orders/team/first/actions', { action: 'delete' });

@@ -13,15 +13,15 @@ import { signInPage } from './sign-in-page.ts';
 import { createViewer, identify, type Viewer } from './viewer.ts';
 
 export interface ConsoleOptions {
-  /** Where the cluster is (`inClusterAccess`). */
+  /** The environment with the address of the cluster (`inClusterAccess`). */
   env: NodeJS.ProcessEnv;
-  /** As browsers have it: `https://arc.example.com`. */
+  /** The origin in the browser's address bar: `https://arc.example.com`. */
   origin: string;
   front: () => Promise<ConsoleApp>;
-  /** Absent: people sign in by token alone. `name`: what the issuer is called. */
+  /** Default: sign-in by token only. `name`: display name of the issuer. */
   signOn?: (SignOn & { name: string }) | undefined;
   limits: SessionLimits;
-  /** Proxies in front that append to X-Forwarded-For. */
+  /** Number of trusted reverse proxies that append to X-Forwarded-For. */
   proxies: number;
   log: Pick<Logger, 'info' | 'warn'>;
   /** Ends all sessions. */
@@ -30,15 +30,15 @@ export interface ConsoleOptions {
   now?: (() => number) | undefined;
 }
 
-/** Failed attempts to sign in, of one address. */
+/** Rate limit of failed sign-ins per client address. */
 const attempts = { burst: 10, perSecond: 0.2, most: 10_000 };
-/** Requests of one session. A page takes about ten. */
+/** Rate limit of requests per session. A page load takes about ten. */
 const requests = { burst: 200, perSecond: 20 };
 const sweepMs = 10_000;
 
 /**
- * The console of everybody who signs in: by OpenID Connect, or with a token. It has no rights of its own; each request to the cluster is made
- * with what its viewer has signed in with, which stays in this process.
+ * Returns the console of a cluster. Viewers sign in by OpenID Connect or with a token. The console has no permissions of its own: every request
+ * to the cluster carries the viewer's credential, which never leaves this process otherwise.
  */
 export function createConsole(options: ConsoleOptions): Hono {
   const { env, origin, front, signOn, limits, log, signal, now } = options;
@@ -58,7 +58,7 @@ export function createConsole(options: ConsoleOptions): Hono {
       status,
     );
 
-  /** Begins a session for whoever has the credential, or says why not. */
+  /** Starts a session with the credential, or renders the sign-in page with the reason for the refusal. */
   const signIn = async (c: Context, to: string, credentialOf: () => Promise<Credential>) => {
     const address = addressOf(c, options.proxies);
     const client = networkOf(address);
@@ -87,7 +87,7 @@ export function createConsole(options: ConsoleOptions): Hono {
   };
 
   const app = new Hono();
-  for (const probe of ['liveness', 'readiness']) app.get(`/health/${probe}`, (c) => c.text('ok'));
+  app.route('/', createProbes());
   app.use(
     headersOf({ isSecure: true }),
     requireHost(() => new URL(origin).host),
@@ -99,7 +99,7 @@ export function createConsole(options: ConsoleOptions): Hono {
     return sessionOf(c) ? c.redirect(to, 303) : ask(c, to);
   });
   app.post('/sign-in', limitBodies, async (c) => {
-    // Another site could sign its visitor in as somebody else, whose Orders the visitor would then write.
+    // Login CSRF: another site could sign its visitor in to an attacker's account.
     if (c.req.header('origin') !== origin) return ask(c, '/', 'Sign in on this page.', 403);
     const { token, to } = await c.req.parseBody();
     return signIn(c, placeOf(to), async () => pasted(token));
@@ -125,7 +125,7 @@ export function createConsole(options: ConsoleOptions): Hono {
 
   app.all('*', async (c) => {
     const session = sessionOf(c);
-    if (!session) return stranger(c);
+    if (!session) return unauthenticated(c);
     const seconds = turns.take(session.csrf);
     if (seconds > 0) {
       c.header('Retry-After', String(seconds));
@@ -140,7 +140,14 @@ export function createConsole(options: ConsoleOptions): Hono {
   return app;
 }
 
-function stranger(c: Context): Response {
+/** Returns the liveness and readiness probes. */
+export function createProbes(): Hono {
+  const probes = new Hono();
+  for (const probe of ['liveness', 'readiness']) probes.get(`/health/${probe}`, (c) => c.text('ok'));
+  return probes;
+}
+
+function unauthenticated(c: Context): Response {
   const { path, method } = c.req;
   const message = 'You are not signed in, or no longer: sign in.';
   if (path.startsWith('/api/')) return c.json({ code: 'Unauthorized', message, signIn: '/sign-in' }, 401);
@@ -149,7 +156,7 @@ function stranger(c: Context): Response {
   return c.redirect(`/sign-in${to === '/' ? '' : `?to=${encodeURIComponent(to)}`}`, 303);
 }
 
-/** The place of this console that a sign-in goes on to: no other site can be one. */
+/** Returns the path to redirect to after a sign-in; `/` for anything outside this console (open redirect). */
 export function placeOf(given: unknown): string {
   const here = 'https://here.invalid';
   if (typeof given !== 'string' || !given.startsWith('/') || !URL.canParse(given, here)) return '/';
@@ -159,12 +166,12 @@ export function placeOf(given: unknown): string {
     : '/';
 }
 
-/** Empty where the app is called without a server. */
+/** Returns the Node bindings; empty if the app is called without a server. */
 function connectionOf(c: Context): Partial<HttpBindings> {
   return c.env ?? {};
 }
 
-/** That of the client, as the last proxy has seen it that is ours. */
+/** Returns the client address that the outermost trusted proxy has recorded. */
 function addressOf(c: Context, proxies: number): string {
   const own = connectionOf(c).incoming?.socket.remoteAddress ?? '';
   const forwarded = (c.req.header('x-forwarded-for') ?? '').split(',').map((each) => each.trim());

@@ -5,12 +5,12 @@ import { isObjectName } from '#shared/domain';
 import type { Pending } from './oidc.ts';
 
 /**
- * `__Host-`: of this host alone, over TLS. Links from elsewhere, to an Order in a chat, bring them (Lax); what changes something needs more than a
- * cookie.
+ * `__Host-`: bound to this host, over TLS only. Lax, so that a link from another site, such as a chat, opens signed in. Changes also require a
+ * CSRF token and the Origin header.
  */
 const common = { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax' } as const;
 const [session, pending, namespace] = ['arc-console', 'arc-sign-in', 'arc-namespace'];
-/** As long as a person may take at the issuer. */
+/** Time limit for a sign-in at the issuer. */
 const pendingSeconds = 600;
 const yearSeconds = 365 * 24 * 60 * 60;
 
@@ -18,7 +18,7 @@ export function sessionIdOf(c: Context): string {
   return getCookie(c, session, 'host') ?? '';
 }
 
-/** Until the browser is closed, or the session ends. */
+/** Sets the session cookie, which the browser drops when it is closed. */
 export function keepSession(c: Context, id: string): void {
   setCookie(c, session, id, common);
 }
@@ -27,9 +27,9 @@ export function dropSession(c: Context): void {
   deleteCookie(c, session, common);
 }
 
-/** A sign-in that is under way. What it holds is a secret between this browser and us: whoever forges it signs nobody in but themselves. */
+/** A sign-in in progress, stored in the browser. The cookie is not signed: whoever forges it can only sign themselves in. */
 export interface Begun extends Pending {
-  /** Where to go on. */
+  /** Path to redirect to afterwards. */
   to: string;
 }
 
@@ -38,7 +38,7 @@ export function keepBegun(c: Context, begun: Begun): void {
   setCookie(c, pending, value, { ...common, maxAge: pendingSeconds });
 }
 
-/** Returns what this browser has begun, once. */
+/** Returns the sign-in in progress and deletes its cookie. */
 export function takeBegun(c: Context): Begun | undefined {
   const text = getCookie(c, pending, 'host') ?? '';
   deleteCookie(c, pending, common);
@@ -57,13 +57,13 @@ function fields(value: unknown): Record<string, string | undefined> {
   );
 }
 
-/** The namespace that this browser has chosen before. */
+/** Returns the namespace that was last selected in this browser. */
 export function namespaceOf(c: Context): string | undefined {
   const name = getCookie(c, namespace, 'host') ?? '';
   return isObjectName(name) ? name : undefined;
 }
 
-/** Empty: all. */
+/** Remembers the selected namespace; '' selects all. */
 export function keepNamespace(c: Context, name: string): void {
   if (name === '') deleteCookie(c, namespace, common);
   else setCookie(c, namespace, name, { ...common, maxAge: yearSeconds });

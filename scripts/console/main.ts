@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { limitEmptyLines } from '#shared/base/async';
 import { readConfig } from '#shared/base/config';
 import { ArcError } from '#shared/base/errors';
@@ -13,7 +13,7 @@ import { createLogger, type Logger } from '#shared/base/telemetry';
 import { followPem, readPem } from '../../functions/api-server/pem-files.ts';
 import { loadConsole } from '../arcctl/console/server/assets.ts';
 import type { ConsoleApp } from '../build/console.ts';
-import { createConsole } from './console.ts';
+import { createConsole, createProbes } from './console.ts';
 import { createSignOn } from './oidc.ts';
 import { type Settings, settings } from './settings.ts';
 
@@ -26,12 +26,10 @@ async function main(): Promise<void> {
   const ending = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ending.abort());
   const pages = createPages(config, await loadConsole(), log, ending.signal);
-  const probes = new Hono();
-  for (const probe of ['liveness', 'readiness']) probes.get(`/health/${probe}`, (c) => c.text('ok'));
 
   const { ARC_BIND_ADDRESS: address, PORT, ARC_TLS_PORT } = config;
   const secure = await secureServer(config, pages, log, ending.signal);
-  const servers = [await listen(plainServer(secure ? probes : pages), PORT, address)];
+  const servers = [await listen(plainServer(secure ? createProbes() : pages), PORT, address)];
   if (secure) servers.push(await listen(secure, ARC_TLS_PORT, address));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   log.info({ url: config.ARC_CONSOLE_URL, ports, tls: secure !== undefined }, 'serving');
@@ -76,7 +74,7 @@ function plainServer(app: Pick<Hono, 'fetch'>): Server {
   return createAdaptorServer({ fetch: app.fetch, createServer, overrideGlobalObjects: false }) as Server;
 }
 
-/** Serves the pages with the certificate, renewed when its files change; undefined where there is none. */
+/** Serves the pages over TLS and reloads the certificate when its files change; undefined without a certificate. */
 async function secureServer(
   { ARC_TLS_CERT_FILE: cert, ARC_TLS_KEY_FILE: key }: Settings,
   app: Pick<Hono, 'fetch'>,
@@ -93,7 +91,9 @@ async function secureServer(
     overrideGlobalObjects: false,
   }) as ReturnType<typeof createSecureServer>;
   void followPem({
-    ...{ files, current, signal },
+    files,
+    current,
+    signal,
     onChange: (texts) => server.setSecureContext(texts),
     onFailure: (error) => log.warn({ err: error }, 'cannot use the serving certificate'),
   });

@@ -1,23 +1,23 @@
 import * as openid from 'openid-client';
 import { ArcError } from '#shared/base/errors';
 
-/** What a viewer signs in with at the cluster. */
+/** The credential of a viewer at the cluster. */
 export interface Credential {
-  /** The token for a request. Rejects with Unauthorized where there is none any more, and with ServiceUnavailable where it may come back. */
+  /** Returns the token for a request. Rejects with Unauthorized once it has expired for good, with ServiceUnavailable if a renewal may still succeed. */
   token(): Promise<string>;
-  /** Makes it useless as far as that is possible; never rejects. */
+  /** Revokes the refresh token if the issuer supports that; never rejects. */
   revoke(): Promise<void>;
 }
 
-/** A token that somebody has typed in. It is checked by the cluster, and lasts as long as the cluster takes it. */
+/** Returns the credential of a pasted token, which the cluster verifies and which is valid as long as the cluster accepts it. */
 export function pasted(given: unknown): Credential {
   const token = typeof given === 'string' ? given.trim() : '';
-  // What a header may hold: RFC 6750, section 2.1.
+  // The token syntax of RFC 6750, section 2.1.
   if (!/^[\w\-.~+/]+=*$/.test(token)) throw new ArcError('Unauthorized', 'this is no token');
   return { token: async () => token, revoke: async () => {} };
 }
 
-/** What a browser keeps while its user is at the issuer. */
+/** The state of a sign-in, kept by the browser while its user is at the issuer. */
 export interface Pending {
   state: string;
   nonce: string;
@@ -25,9 +25,9 @@ export interface Pending {
 }
 
 export interface SignOn {
-  /** Returns where to send the browser. Rejects with ServiceUnavailable where the issuer cannot be reached. */
+  /** Returns the authorization URL to redirect to. Rejects with ServiceUnavailable if the issuer cannot be reached. */
   begin(): Promise<{ url: URL; pending: Pending }>;
-  /** Resolves with what the issuer has given. `query`: with which the browser came back. Rejects with Unauthorized where it does not fit. */
+  /** Exchanges the code for tokens. `query`: of the redirect back from the issuer. Rejects with Unauthorized if a check fails. */
   finish(query: URLSearchParams, pending: Pending): Promise<Credential>;
 }
 
@@ -36,15 +36,15 @@ export interface SignOnOptions {
   clientId: string;
   clientSecret?: string | undefined;
   scopes: string;
-  /** Where the issuer sends browsers back to. */
+  /** The callback URL. */
   redirectUri: string;
 }
 
-/** Of a request to the issuer. */
+/** Timeout of a request to the issuer. */
 const timeoutSeconds = 10;
-/** A token is renewed so long before it expires. */
+/** A token is renewed this long before it expires. */
 const leadMs = 60_000;
-/** How soon an issuer that did not answer is asked again. */
+/** Retry interval of failed renewals. */
 const againMs = 5_000;
 
 /**
@@ -54,7 +54,7 @@ const againMs = 5_000;
 export function createSignOn({ issuer, clientId, clientSecret, scopes, redirectUri }: SignOnOptions): SignOn {
   let discovered: Promise<openid.Configuration> | undefined;
   const configuration = () => {
-    // What an issuer says of itself stays while this program runs; a failure does not.
+    // The metadata is cached while this program runs; a failure is not.
     discovered ??= discover(issuer, clientId, clientSecret).catch((caught: unknown) => {
       discovered = undefined;
       throw new ArcError('ServiceUnavailable', `the issuer ${issuer} cannot be reached: ${reasonOf(caught)}`);
@@ -105,7 +105,7 @@ async function discover(
   const options = { timeout: timeoutSeconds };
   const found = await openid.discovery(new URL(issuer), clientId, undefined, openid.None(), options);
   const metadata = found.serverMetadata();
-  // What an issuer takes that does not say so: OpenID Connect Discovery, section 3.
+  // The default of OpenID Connect Discovery, section 3.
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const proof = methods.includes('client_secret_basic')
     ? openid.ClientSecretBasic(secret)
@@ -122,7 +122,7 @@ async function discover(
 
 type Tokens = openid.TokenEndpointResponse & openid.TokenEndpointResponseHelpers;
 
-/** An ID token that is renewed before it expires, where the issuer has given a refresh token. */
+/** Returns the credential of an ID token, which is renewed before it expires if the issuer has issued a refresh token. */
 function renewing(config: openid.Configuration, first: Tokens): Credential {
   let { id, expiresMs } = idTokenOf(first);
   let refresh = first.refresh_token;
@@ -136,7 +136,7 @@ function renewing(config: openid.Configuration, first: Tokens): Credential {
       refresh = next.refresh_token ?? refreshToken;
     } catch (caught) {
       failedMs = Date.now();
-      // The issuer has answered, and will answer the same again.
+      // A definite answer: a retry would get the same.
       if (caught instanceof openid.ResponseBodyError || ArcError.is(caught, 'Unauthorized'))
         refresh = undefined;
     } finally {
@@ -147,7 +147,7 @@ function renewing(config: openid.Configuration, first: Tokens): Credential {
     async token() {
       const isDue = expiresMs - Date.now() < leadMs && Date.now() - failedMs > againMs;
       if (isDue && refresh !== undefined) {
-        // Some issuers take each refresh token once: all requests wait for one renewal.
+        // Refresh tokens may be single-use: concurrent requests share one renewal.
         renewal ??= renew(refresh);
         await renewal;
       }
@@ -159,7 +159,7 @@ function renewing(config: openid.Configuration, first: Tokens): Credential {
     async revoke() {
       const { revocation_endpoint } = config.serverMetadata();
       if (refresh === undefined || revocation_endpoint === undefined) return;
-      // It is not used again either way.
+      // The refresh token is dropped even if the issuer does not revoke it.
       await openid.tokenRevocation(config, refresh).catch(() => {});
       refresh = undefined;
     },
@@ -173,7 +173,7 @@ function idTokenOf(tokens: Tokens): { id: string; expiresMs: number } {
   return { id: tokens.id_token, expiresMs: claims.exp * 1000 };
 }
 
-/** Texts of the library name the check that failed; those of an issuer come from elsewhere and are short. */
+/** Returns the failed check that the library names, or the error of the issuer; cut, because an issuer controls its text. */
 function reasonOf(caught: unknown): string {
   if (caught instanceof openid.ResponseBodyError || caught instanceof openid.AuthorizationResponseError)
     return `${caught.error}${caught.error_description ? `: ${caught.error_description}` : ''}`.slice(0, 300);

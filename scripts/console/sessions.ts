@@ -1,34 +1,34 @@
 import { hash, randomBytes } from 'node:crypto';
 
 export interface SessionLimits {
-  /** Sessions that nobody uses for this long end. */
+  /** Idle timeout. */
   idleMs: number;
-  /** All end after this time. */
+  /** Absolute lifetime. */
   longestMs: number;
   most: number;
   mostPerUser: number;
 }
 
-/** A browser that has signed in. */
+/** The session of a signed-in browser. */
 export interface Session<T> {
-  /** As the cluster knows them. */
+  /** The username in the cluster. */
   readonly user: string;
-  /** Sent back with each change. */
+  /** CSRF token, required with each change. */
   readonly csrf: string;
   /** Aborted when the session ends. */
   readonly signal: AbortSignal;
-  /** What was made for it. */
+  /** The value that `begin` created. */
   readonly value: T;
-  /** Counts as used until what this returns is called. */
+  /** Marks the session as in use; the returned function ends that use. */
   use(): () => void;
   end(): void;
 }
 
 export interface Sessions<T> {
-  /** Begins one, in the place of the one that was unused for longest where there are too many. Returns its id, for the cookie. */
+  /** Starts a session and evicts the least recently used sessions above the limits. Returns the ID for the cookie. */
   begin(user: string, make: (session: Omit<Session<T>, 'value'>) => T): string;
   find(id: string): Session<T> | undefined;
-  /** Ends those whose time is over. */
+  /** Ends expired sessions. */
   sweep(): void;
   endAll(): void;
   readonly size: number;
@@ -37,16 +37,16 @@ export interface Sessions<T> {
 interface Entry<T> extends Session<T> {
   readonly begunMs: number;
   usedMs: number;
-  /** Requests that have not ended: live updates last for hours. */
+  /** Requests in flight: live updates last for hours. */
   uses: number;
 }
 
-/** Sessions in memory, under a hash of their ids. @param now milliseconds of a monotonic clock */
+/** Creates an in-memory session store, keyed by a hash of the session IDs. @param now milliseconds of a monotonic clock */
 export function createSessions<T>(
   { idleMs, longestMs, most, mostPerUser }: SessionLimits,
   now: () => number = () => performance.now(),
 ): Sessions<T> {
-  // The one that was used last comes last.
+  // In order of last use.
   const entries = new Map<string, Entry<T>>();
   const isOver = ({ begunMs, usedMs, uses }: Entry<T>) =>
     now() - begunMs >= longestMs || (uses === 0 && now() - usedMs >= idleMs);
@@ -108,7 +108,7 @@ export function createSessions<T>(
   };
 }
 
-/** Whoever could read the keys could not sign in with them, and the time of a look-up says nothing of an id. */
+/** Hashed, so that neither the keys nor the timing of a lookup reveals a session ID. */
 function keyOf(id: string): string {
   return hash('sha256', id, 'base64');
 }

@@ -1,20 +1,21 @@
 import { html } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
+import { pageOf } from '../arcctl/console/server/page.ts';
 import type { ConsoleApp } from '../build/console.ts';
 
 interface SignInPage {
   front: ConsoleApp;
-  /** The host of the issuer; undefined where people sign in by token alone. */
+  /** Host of the issuer; undefined if sign-in is by token only. */
   issuer: string | undefined;
-  /** The address to go on to. */
+  /** Path to redirect to after the sign-in. */
   to: string;
-  /** Why the last attempt failed; empty: there was none. */
+  /** Why the last attempt failed; empty before the first attempt. */
   problem: string;
 }
 
-/** Asks who wants in. It needs no script. */
+/** Returns the sign-in page, which works without JavaScript. */
 export function signInPage({
-  front: { style, theme, icon },
+  front,
   issuer,
   to,
   problem,
@@ -25,19 +26,9 @@ export function signInPage({
       ? ''
       : html`<a class="button primary" href="/sign-in/oidc?to=${encodeURIComponent(to)}">Sign in with ${issuer}</a>
 <p class="sign-in-or">or with a token</p>`;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Sign in · ARC</title>
-<script src="${theme}"></script>
-<link rel="stylesheet" href="${style}">
-<link rel="icon" href="${icon}" type="image/svg+xml">
-</head>
-<body>
-<main class="sign-in">
+  return pageOf(front, {
+    title: 'Sign in · ARC',
+    body: html`<main class="sign-in">
 <h1>Sign in to ARC</h1>
 ${trouble}
 ${bySignOn}
@@ -49,7 +40,6 @@ ${bySignOn}
 <code>kubectl create token NAME -n NAMESPACE</code></p>
 <button class="button${issuer === undefined ? ' primary' : ''}" type="submit">Sign in with a token</button>
 </form>
-</main>
-</body>
-</html>`;
+</main>`,
+  });
 }

@@ -20,17 +20,17 @@ import type { Credential } from './oidc.ts';
 import type { Session } from './sessions.ts';
 
 const userAgent = `arc-console/${version}`;
-/** How often the cluster is asked whether it still accepts a token. */
+/** Interval of the token checks of a session; ms. */
 const checkMs = 30_000;
 
-/** Whom the cluster takes the bearer of a credential for. */
+/** The user that the cluster authenticates a credential as. */
 export interface Identity {
   name: string;
-  /** They may list the Orders of all namespaces. */
+  /** True if the user may list the Orders of all namespaces. */
   seesAll: boolean;
 }
 
-/** Asks the cluster. Rejects with Unauthorized where it does not accept the token. */
+/** Authenticates a credential at the cluster (SelfSubjectReview). Rejects with Unauthorized if the cluster rejects the token. */
 export async function identify(
   env: NodeJS.ProcessEnv,
   credential: Credential,
@@ -48,7 +48,7 @@ export async function identify(
   return { name, seesAll: status.allowed === true };
 }
 
-/** The status of a review of oneself. */
+/** Returns the status of a self-subject review. */
 async function review(
   transport: Transport,
   of: 'authentication' | 'authorization',
@@ -63,7 +63,7 @@ async function review(
   return isRecord(answer) && isRecord(answer.status) ? answer.status : {};
 }
 
-/** The namespace of a ServiceAccount; undefined for anybody else. */
+/** Returns the namespace of a ServiceAccount; undefined for other users. */
 function accountNamespace(name: string): string | undefined {
   const [system, account, namespace] = name.split(':');
   return system === 'system' && account === 'serviceaccount' ? namespace : undefined;
@@ -74,15 +74,15 @@ export interface ViewerOptions {
   credential: Credential;
   identity: Identity;
   session: Pick<Session<Viewer>, 'csrf' | 'signal' | 'end'>;
-  /** The namespace that this browser has chosen before. */
+  /** The namespace in the browser's cookie. */
   namespace: string | undefined;
   origin: string;
   front: () => Promise<ConsoleApp>;
 }
 
-/** The console of one person, who sees and does what their own rights allow. */
+/** The console of one session, limited to the permissions of its user. */
 export interface Viewer {
-  /** Of the namespace that is chosen at present. */
+  /** The pages for the current namespace. */
   readonly pages: Hono;
 }
 
@@ -105,7 +105,10 @@ export function createViewer(options: ViewerOptions): Viewer {
       hint: (words: string) => `arcctl ${words}${namespace === undefined ? '' : ` -n ${namespace}`}`,
     };
     const pages = createPages({
-      ...{ cluster, namespace, front, signal },
+      cluster,
+      namespace,
+      front,
+      signal,
       watches: createWatches(api, namespace, signal),
       csrf: session.csrf,
       origin: () => origin,
@@ -123,14 +126,14 @@ export function createViewer(options: ViewerOptions): Viewer {
     pages.post('/api/sign-out', async (c) => {
       dropSession(c);
       session.end();
-      // Nobody waits for the issuer: the session is over.
+      // Not awaited: the session is over, whether or not the issuer responds.
       void credential.revoke();
       return c.json({});
     });
     return { pages, ending };
   };
   let current = open(options.namespace);
-  // A watch goes on for an hour, whatever becomes of the token that it began with.
+  // An established watch outlives its token by up to an hour, so the token is checked separately.
   const check = () =>
     void review(transport, 'authentication', 'SelfSubjectReview', undefined, session.signal).catch(() => {});
   const timer = setInterval(check, checkMs).unref();
@@ -142,7 +145,7 @@ export function createViewer(options: ViewerOptions): Viewer {
   };
 }
 
-/** The cluster, for this credential alone. The session ends when the cluster or the issuer no longer accepts it. */
+/** Returns access to the cluster with this credential. The session ends when the cluster or the issuer rejects the credential. */
 function endingAccess(
   env: NodeJS.ProcessEnv,
   credential: Credential,
