@@ -6,7 +6,7 @@ export type Foreign = KubeObject & { spec?: Record<string, unknown>; status?: Re
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Returns an object of the Go ARC as this ARC takes it: what a person wrote, with the same meaning. */
+/** Converts an object of the Go ARC: the fields that users wrote, with the same meaning. */
 export function converted(object: Foreign): Foreign {
   const { apiVersion, kind, metadata, spec = {} } = object;
   const { name, namespace, labels } = metadata;
@@ -23,7 +23,7 @@ export function converted(object: Foreign): Foreign {
   };
 }
 
-/** A request that was answered must not be answered again. */
+/** Drops `force-at` if the Go ARC has acted on it already. */
 function keptAnnotations({ metadata, status = {} }: Foreign): Record<string, string> {
   const { [lastApplied]: _applied, [annotations.forceAt]: forceAt, ...kept } = metadata.annotations ?? {};
   const answered = Date.parse(String(status.lastForceAt ?? '')) / 1000 || 0;
@@ -34,7 +34,7 @@ function keptAnnotations({ metadata, status = {} }: Foreign): Record<string, str
 function convertedSpec(kind: string, spec: Record<string, unknown>): Record<string, unknown> {
   switch (kind) {
     case 'Endpoint':
-      // Without a usage the Go ARC accepts an Endpoint, and fails each Order that uses it; its documents say All.
+      // The Go ARC documents All as the default, but fails Orders that use an Endpoint without a usage.
       return { ...withoutEmptyRefs(spec), usage: spec.usage || 'All' };
     case 'Order': {
       const defaults = isRecord(spec.defaults) ? spec.defaults : {};
@@ -57,7 +57,7 @@ function convertedSpec(kind: string, spec: Record<string, unknown>): Record<stri
   }
 }
 
-/** A time to live of 0 keeps there, and an absent one keeps here. */
+/** A TTL of 0 means "keep" in the Go ARC; here, an absent TTL does. */
 function withoutZeros(spec: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
   const isZero = (value: unknown) => value === 0 || parseDuration(String(value)) === 0;
   return Object.fromEntries(
@@ -65,7 +65,7 @@ function withoutZeros(spec: Record<string, unknown>, names: readonly string[]): 
   );
 }
 
-/** Go prints a reference that nobody has set as one with an empty name. */
+/** Go serializes an unset reference with an empty name. */
 function withoutEmptyRefs(fields: Record<string, unknown>): Record<string, unknown> {
   const isEmpty = (value: unknown) => value === null || (isRecord(value) && !value.name);
   return Object.fromEntries(
@@ -73,7 +73,7 @@ function withoutEmptyRefs(fields: Record<string, unknown>): Record<string, unkno
   );
 }
 
-/** Every run is kept from the next one here (Forbid), so there is nothing to choose. */
+/** This ARC always uses Forbid. */
 function withCron({ cron, ...fields }: Record<string, unknown>): Record<string, unknown> {
   if (!isRecord(cron)) return fields;
   const { concurrencyPolicy: _policy, ...kept } = cron;

@@ -11,11 +11,11 @@ import {
 } from '#shared/domain';
 import type { Foreign } from './convert.ts';
 
-/** How far the Go ARC got with one artifact. */
+/** The state of one artifact in the Go ARC. */
 export interface Standing {
   phase: string;
   message?: string;
-  /** When it ended. */
+  /** Completion time. */
   time?: string;
 }
 
@@ -48,17 +48,17 @@ export function standingOf({
   };
 }
 
-/** True for an artifact that does not run again. */
+/** True for a finished artifact, which must not run again. */
 export function hasStopped({ phase }: Standing): boolean {
   return isFinalPhase(phase);
 }
 
-/** True for an artifact whose Workflow may still run in the cluster of the Go ARC. */
+/** True if the artifact's Workflow may still run in the cluster of the Go ARC. */
 export function mayRun({ phase }: Standing): boolean {
   return phase === 'Running' || phase === 'Pending';
 }
 
-/** Returns the status of an ArtifactWorkflow whose transfer ended in the Go ARC, as if a Workflow of its own had ended so. */
+/** Returns the status of an ArtifactWorkflow whose transfer ended in the Go ARC, as sync-status would write it for such a Workflow. */
 export function adoptedStatus(
   workflow: ArtifactWorkflow,
   { phase, message, time }: Standing,
@@ -79,6 +79,6 @@ export function adoptedStatus(
   const patch = syncedStatus(workflow, run, now);
   if (patch === undefined) return undefined;
   const status = { ...patch, attempts: 1 } as ArtifactWorkflowStatus;
-  // Subscribers of this ARC hear nothing of what another one has done.
+  // Domain events are not repeated for transfers of the Go ARC.
   return { ...status, announced: lastMilestone({ ...workflow, status }) };
 }

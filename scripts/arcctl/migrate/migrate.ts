@@ -21,28 +21,28 @@ import type { Cluster } from '../core/session.ts';
 import { converted, type Foreign } from './convert.ts';
 import { adoptedStatus, hasStopped, mayRun, type Standing, standingOf, standingsOf } from './ended.ts';
 
-/** What Orders need, first. */
+/** Dependencies of Orders come first. */
 const inOrder: readonly Kind[] = [clusterArtifactTypes, artifactTypes, endpoints, artifactWorkflows, orders];
 const mostConflicts = 5;
-/** Objects at a time: an Order takes as long as the functions do to make its ArtifactWorkflows. */
+/** Concurrency: an Order waits for the functions to create its ArtifactWorkflows. */
 const width = 8;
 
 interface Migration {
   io: Io;
   cluster: Cluster;
   dryRun: boolean;
-  /** How long the functions may take to make the ArtifactWorkflows of an Order, in ms. */
+  /** Timeout for the functions to create the ArtifactWorkflows of an Order, in ms. */
   patienceMs?: number;
 }
 
-/** Returns the kinds that are taken over. */
+/** Returns the kinds that are migrated. */
 export function migratedKinds(): readonly Kind[] {
   return inOrder;
 }
 
 /**
- * Takes the objects of the Go ARC over. Orders are created suspended; what had ended there is recorded as ended here, and then they go on. Safe
- * to repeat. Resolves with what could not be taken over, for people.
+ * Migrates the objects of the Go ARC. Orders are created suspended; the status of finished artifacts is written, then the Orders are resumed.
+ * Idempotent. Resolves with a message per object that could not be migrated.
  */
 export async function migrate(migration: Migration, objects: readonly Foreign[]): Promise<string[]> {
   const { io } = migration;
@@ -53,7 +53,7 @@ export async function migrate(migration: Migration, objects: readonly Foreign[])
   );
   const failures: string[] = [];
   for (const kind of inOrder) {
-    // An Order makes its ArtifactWorkflows anew.
+    // The ArtifactWorkflows of an Order are created anew by the functions.
     const some = objects.filter((one) => one.kind === kind.kind && !isOfOrder(one));
     const failed = await eachBounded(some, width, async (object) => {
       io.signal.throwIfAborted();
@@ -125,7 +125,10 @@ function summaryOf(standings: ReadonlyMap<number, Standing>): string {
   return all.length === 0 ? '' : `: ${ended} of ${all.length} are finished and do not run again`;
 }
 
-/** Records the ends of an Order's artifacts, or of an ArtifactWorkflow that was made by hand. Resolves with those that have no ArtifactWorkflow. */
+/**
+ * Writes the status of finished artifacts of an Order, or of an ArtifactWorkflow without an Order. Resolves with the artifacts for which no
+ * ArtifactWorkflow appeared in time.
+ */
 async function recordEnds(
   io: Io,
   cluster: Cluster,
@@ -135,13 +138,12 @@ async function recordEnds(
 ): Promise<string[]> {
   const ended = [...standings].filter(([, standing]) => hasStopped(standing));
   if (held.kind === artifactWorkflows.kind) {
-    for (const [, standing] of ended)
-      await recordEnd(io, cluster, held as unknown as ArtifactWorkflow, standing);
+    for (const [, standing] of ended) await recordEnd(io, cluster, held as ArtifactWorkflow, standing);
     return [];
   }
   let left = ended;
   for (;;) {
-    const order = (await cluster.api.get(orders, held.metadata, io.signal)) ?? (held as unknown as Order);
+    const order = (await cluster.api.get(orders, held.metadata, io.signal)) ?? (held as Order);
     const { namespace = cluster.namespace } = order.metadata;
     const selection = { namespace, labelSelector: childSelector(order) };
     const { items } = await cluster.api.list(artifactWorkflows, selection, io.signal);
@@ -190,7 +192,7 @@ async function recordEnd(
   }
 }
 
-/** True for an object of a kind that is taken over. */
+/** True for an object of a kind that is migrated. */
 export function isMigrated(object: unknown): object is Foreign {
   return (
     isRecord(object) &&

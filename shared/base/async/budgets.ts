@@ -19,7 +19,7 @@ export interface Budgets {
   readonly size: number;
 }
 
-/** Limits rates by a token bucket per key. */
+/** Creates a rate limiter with one token bucket per key. */
 export function createBudgets(options: BudgetOptions): Budgets {
   const { burst, perSecond, most, now = () => performance.now() } = options;
   const budgets = new Map<string, { left: number; at: number }>();

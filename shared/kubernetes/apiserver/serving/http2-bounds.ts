@@ -6,47 +6,46 @@ import { idleTimeoutMs, stallTimeoutMs } from './connection-limits.ts';
 const kibibyte = 1024;
 
 /**
- * What a connection may ask of the HTTP/2 library. It refuses more than eight CONTINUATION frames, floods of frames that are answered
- * while the peer reads nothing, and DATA frames without data, and it ends the connection of such a peer.
+ * Limits that nghttp2 enforces. By default it also ends connections with more than eight CONTINUATION frames per header block, floods of PING
+ * and SETTINGS whose acknowledgements are not read, and empty DATA frames.
  */
 export const sessionOptions: ServerOptions = {
   settings: {
     enablePush: false,
     maxConcurrentStreams: 250,
-    // A proxy that knows this refuses larger ones itself. A single header above 64 KiB would end the connection, and with it the requests
-    // of all its users.
+    // Announced, so that a proxy rejects larger headers itself: a single header above 64 KiB ends the connection, and with it the
+    // requests of all its users.
     maxHeaderListSize: 64 * kibibyte,
   },
-  // Every header counts for 32 bytes more than it has.
+  // HPACK counts 32 bytes of overhead per header.
   maxHeaderListPairs: 2_000,
-  // Megabytes: every stream of a proxy may wait for its reader with a full buffer.
+  // MB: the buffer of every stream of a proxy may be full.
   maxSessionMemory: 256,
-  // Counted by boundSession instead, which knows a proxy.
+  // Counted by boundSession, which exempts proxies.
   streamResetBurst: 0xffffffff,
   streamResetRate: 0xffffffff,
-  // Of streams in a row, beyond `maxConcurrentStreams`: a stream that was reset counts for as long as this process knows it.
+  // Consecutive streams above `maxConcurrentStreams`: a reset stream counts until this process has seen the reset.
   maxSessionRejectedStreams: 10_000,
 };
 
 /**
- * Bytes of the headers of all requests in progress on one connection: an HTTP/1.1 connection, which carries one request at a time, holds as
- * much.
+ * Limit of the header bytes of all requests in flight on one connection; an HTTP/1.1 connection may hold as much for its single request.
  */
 const maxHeaderBytes = 256 * kibibyte;
 
 /**
- * Streams of a front proxy. A proxy with more watches opens another connection, and keeps this one full: Node refuses a stream that is opened
- * while it has yet to notice that another one was reset.
+ * Concurrent streams of a front proxy, which opens further connections beyond the limit. High, because a proxy keeps a connection at the limit,
+ * and Node refuses a new stream until it has processed the reset of an old one.
  */
 const maxProxyStreams = 1_000;
 
-/** Streams that a client may reset at once, and per second: to open and reset a stream costs it nothing (CVE-2023-44487). */
+/** Rate limit of stream resets per connection: rapid reset (CVE-2023-44487). */
 const resetBurst = 500;
 const resetsPerSecond = 50;
 
-/** In milliseconds. */
+/** Timeouts in milliseconds. */
 export interface Patience {
-  /** For a client that takes nothing of a response. */
+  /** For a client that reads nothing of a response. */
   stallMs: number;
   /** For a connection without requests. */
   idleMs: number;
@@ -60,24 +59,23 @@ export const defaultPatience: Patience = {
   firstRequestMs: 20_000,
 };
 
-/** Milliseconds that a connection stays open to deliver why it ended. */
+/** Milliseconds for the peer to read the GOAWAY before the socket is destroyed. */
 const lingerMs = 1_000;
 
 /**
- * Counts a stream until it closes. Returns false for a stream that must not be answered: its client has reset it, or it was refused.
+ * Counts a stream until it closes. Returns false for a stream that must not be processed: it was reset or refused.
  */
 export type Admit = (stream: ServerHttp2Stream, rawHeaders: readonly string[]) => boolean;
 
 interface OpenStream {
   headerBytes: number;
-  /** When the client had last taken what was written. */
+  /** Time of the last read progress of the client. */
   takenAt: number;
 }
 
 /**
- * Bounds what one connection holds. A stream whose client takes nothing of its response for a while is reset, and a connection
- * without streams is closed. The connection of a front proxy carries the requests of many users, of which one must not end those of
- * the others: neither its resets nor its headers are counted.
+ * Bounds the resources of one connection. A stalled stream is reset, and an idle connection is closed. Resets and header bytes of a front proxy
+ * are not counted: its connection carries the requests of many users, and no user may end those of the others.
  */
 export function boundSession(
   session: ServerHttp2Session,
@@ -93,7 +91,7 @@ export function boundSession(
   let isWide = false;
   let isEnding = false;
 
-  /** Tells the client why, and closes the connection when it may have read that. */
+  /** Sends GOAWAY with the reason, then closes the connection. */
   const end = (code: number) => {
     if (isEnding) return;
     isEnding = true;
@@ -119,7 +117,7 @@ export function boundSession(
 
   const lookAround = setInterval(() => {
     const now = performance.now();
-    // Node leaves the connection of a session that failed to a client that may never read the rest.
+    // Node keeps the socket of a failed session open until the peer has read everything, which may be never.
     const isOver = session.destroyed || now - idleSince >= mayIdleMs;
     if (open.size === 0 && isOver) end(constants.NGHTTP2_NO_ERROR);
     for (const [stream, seen] of open) {

@@ -9,14 +9,14 @@ export interface Http2Request {
   headers: IncomingHttpHeaders;
   rawHeaders: string[];
   socket: TLSSocket;
-  /** Called when the response asks for the connection to be closed, for which HTTP/2 has no header. */
+  /** Called if the response requests `connection: close`, which HTTP/2 expresses as GOAWAY. */
   onLast(): void;
 }
 
-/** Bytes that are written before the client must have taken them: less than a stalled reader may take a minute for. */
+/** Write size: small enough that a slow reader shows progress within the stall timeout. */
 const sliceBytes = 256 * 1024;
 
-/** Sends the response of `api` to one request. Never rejects: a stream that cannot be answered is reset. */
+/** Responds to one request. Never rejects: on an unexpected failure the stream is reset. */
 export async function answerStream(request: Http2Request, api: Pick<ApiServer, 'call'>): Promise<void> {
   const { stream } = request;
   try {
@@ -46,7 +46,7 @@ async function answer(request: Http2Request, api: Pick<ApiServer, 'call'>): Prom
   for (const [name, value] of response.headers) if (name !== 'connection') head[name] = value;
   if (isWhole && response.status !== 304) head['content-length'] = Buffer.byteLength(content);
   if (response.headers.get('connection') === 'close') onLast();
-  // What is left of the body of the request will not be read.
+  // The rest of the request body is not read.
   if (!stream.endAfterHeaders) stream.once('finish', () => stream.readableEnded || stream.close());
   if (method === 'HEAD' || content === '') {
     stream.respond(head, { endStream: true });
@@ -58,7 +58,7 @@ async function answer(request: Http2Request, api: Pick<ApiServer, 'call'>): Prom
   });
 }
 
-/** Writes a body as fast as the client reads it. A client that leaves cancels it. */
+/** Writes a body with backpressure. The body is cancelled when the client disconnects. */
 async function write(stream: ServerHttp2Stream, content: Content, onWritten: (bytes: number) => void) {
   if (!isStream(content)) {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -75,7 +75,7 @@ async function write(stream: ServerHttp2Stream, content: Content, onWritten: (by
   stream.end();
 }
 
-/** Writes all but the last slice, which it resolves with. */
+/** Writes all but the last slice, and returns that slice. */
 async function writeSlices(stream: ServerHttp2Stream, bytes: Uint8Array): Promise<Uint8Array> {
   let from = 0;
   for (; bytes.byteLength - from > sliceBytes; from += sliceBytes)
@@ -83,7 +83,7 @@ async function writeSlices(stream: ServerHttp2Stream, bytes: Uint8Array): Promis
   return bytes.subarray(from);
 }
 
-/** Resolves when there is room again, or the stream has closed. */
+/** Resolves on `drain`, or when the stream closes. */
 function drained(stream: ServerHttp2Stream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed) return resolve();
@@ -97,7 +97,7 @@ function drained(stream: ServerHttp2Stream): Promise<void> {
   });
 }
 
-/** A request as its handlers read it. */
+/** Adapts a stream to the request interface of the handlers. */
 class StreamRequest implements IncomingRequest {
   readonly method: string;
   readonly url: string;
@@ -133,14 +133,14 @@ class StreamRequest implements IncomingRequest {
   }
 }
 
-/** The body of a request. Throws when its client resets the stream before the end, which looks like the end to a reader. */
+/** Yields the request body. Throws if the client resets the stream early, which Node reports as a normal end. */
 async function* bodyOf(stream: ServerHttp2Stream): AsyncGenerator<Uint8Array> {
-  // To stop reading must not end the response as well.
+  // Ending the iteration early must not destroy the stream: the response is still written.
   yield* stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   if (stream.rstCode !== constants.NGHTTP2_NO_ERROR || stream.aborted) throw new Error('the client has left');
 }
 
-/** Aborted when the client leaves before it has its response. */
+/** Returns a signal that is aborted if the client disconnects before it has received the response. */
 function leftSignal(stream: ServerHttp2Stream): AbortSignal {
   const control = new AbortController();
   const leave = () => {

@@ -5,17 +5,16 @@ import type { ApiServer } from '../server/server.ts';
 import { boundSession, defaultPatience, type Patience, sessionOptions } from './http2-bounds.ts';
 import { answerStream } from './http2-stream.ts';
 
-/** The HTTP/2 connections of a server. */
+/** The open HTTP/2 connections of a server. */
 export interface Http2Connections {
-  /** Sends GOAWAY on every connection: its client opens no further streams, and open streams finish. */
+  /** Drains: sends GOAWAY on every connection, so that open streams finish and no further ones are opened. */
   goAway(): void;
   /** Destroys every connection. */
   destroyAll(): void;
 }
 
 /**
- * Serves the connections of `server` that negotiated HTTP/2. Listeners for secure connections that were added before are for HTTP/1.1:
- * they no longer see these connections.
+ * Serves the connections of `server` that negotiated HTTP/2 by ALPN. Existing `secureConnection` listeners keep serving HTTP/1.1 connections only.
  */
 export function serveHttp2(
   server: Server,
@@ -28,12 +27,12 @@ export function serveHttp2(
     const session = performServerHandshake(socket, sessionOptions);
     open.set(socket, session);
     socket.once('close', () => open.delete(socket));
-    // Every stream of the session has ended then, and with it its request.
+    // The streams, and with them the requests, have ended by then.
     session.on('error', () => undefined);
     const admit = boundSession(session, socket, patience);
     session.on('stream', (stream, headers, _flags, rawHeaders) => {
       if (!admit(stream, rawHeaders)) return;
-      // GOAWAY goes with the response: of what the client sends before it has read that, nothing is processed.
+      // GOAWAY goes out with the response, because requests that arrive between the two are dropped.
       const onLast = () => session.close();
       void answerStream({ stream, headers, rawHeaders, socket, onLast }, api);
     });
