@@ -150,7 +150,7 @@ spec:
       await page.getByRole('button', { name: /^Signed in as/ }).click();
       await page.getByRole('menuitem', { name: /^Sign out/ }).click();
       const isOut = await Promise.race([
-        page.waitForURL(/\/sign-in(\?|$)/).then(() => true),
+        page.waitForURL(`${origin}/sign-in`).then(() => true),
         failure.waitFor().then(() => false),
       ]);
       if (isOut) return;

@@ -64,8 +64,24 @@ async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
   );
 }
 
+let isSigningOut = false;
+
+/** Ends the session and leaves this page. Rejects with RequestError, and the viewer is still signed in. */
+export async function signOut(): Promise<void> {
+  isSigningOut = true;
+  try {
+    await send('/api/sign-out', {});
+  } catch (caught) {
+    isSigningOut = false;
+    throw caught;
+  }
+  location.assign('/sign-in');
+}
+
 /** Leaves this page, and comes back to it. */
 function toSignIn(address: string): void {
+  // The session is gone before its sign-out is answered; a second navigation would abort the first.
+  if (isSigningOut) return;
   const here = `${location.pathname}${location.search}`;
   location.assign(`${address}?to=${encodeURIComponent(here)}`);
 }

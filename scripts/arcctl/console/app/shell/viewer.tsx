@@ -1,7 +1,7 @@
 import { CircleUser, Layers, LogOut } from 'lucide-react';
 import { type SubmitEvent, useState } from 'react';
 import type { Session } from '../../api.ts';
-import { messageOf, send } from '../data/request.ts';
+import { messageOf, send, signOut } from '../data/request.ts';
 import { Sheet } from '../parts/dialog.tsx';
 import { ActionMenu } from '../parts/menu.tsx';
 import { Empty, Notice } from '../parts/states.tsx';
@@ -11,11 +11,6 @@ export function ViewerMenu({ session: { viewer, namespace } }: { session: Sessio
   const [isOpen, setOpen] = useState(false);
   const [problem, setProblem] = useState('');
   if (!viewer) return null;
-  const signOut = () =>
-    send('/api/sign-out', {}).then(
-      () => location.assign('/sign-in'),
-      (caught: unknown) => setProblem(messageOf(caught)),
-    );
   return (
     <>
       <ActionMenu
@@ -43,7 +38,7 @@ export function ViewerMenu({ session: { viewer, namespace } }: { session: Sessio
               label: 'Sign out',
               hint: viewer.name,
               icon: <LogOut size={14} aria-hidden />,
-              onSelect: () => void signOut(),
+              onSelect: () => void signOut().catch((caught: unknown) => setProblem(messageOf(caught))),
             },
           ],
         ]}
