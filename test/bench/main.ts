@@ -1,9 +1,10 @@
 /**
- * `npm run bench [order|orders|rest|api|knative|transfer|people|scale|stores|tenants [case …]]`: figures as JSON lines on stdout, progress on stderr. Conditions: test/bench/README.md.
+ * `npm run bench [order|orders|demo|rest|api|knative|transfer|people|scale|stores|tenants [case …]]`: figures as JSON lines on stdout, progress on stderr. Conditions: test/bench/README.md.
  */
 import { benchApi } from './api.ts';
 import { benchCost } from './cost/index.ts';
 import { benchRest } from './cost/rest.ts';
+import { benchDemo } from './demo.ts';
 import { benchKnative } from './knative/index.ts';
 import { benchOrders } from './orders.ts';
 import { benchPeople } from './people.ts';
@@ -15,6 +16,7 @@ import { benchTransfer } from './transfer/index.ts';
 const benches: Record<string, (cases: readonly string[]) => Promise<void>> = {
   order: benchOrders,
   orders: benchCost,
+  demo: benchDemo,
   rest: benchRest,
   api: benchApi,
   knative: benchKnative,

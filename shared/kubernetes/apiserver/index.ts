@@ -30,5 +30,5 @@ export { storagePrefix } from './registry/keys.ts';
 export { type StoredObjects, storedObjects } from './registry/stored-object.ts';
 export type { HealthCheck } from './server/health.ts';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server/server.ts';
-export { type Call, callChannel, inProcess } from './serving/in-process.ts';
+export { answerChannel, type Call, callChannel, inProcess } from './serving/in-process.ts';
 export { type Certificate, type ServeOptions, type Serving, serve } from './serving/serve.ts';

@@ -30,6 +30,7 @@ const units = {
   bytesPerArtifact: 'bytes/artifact',
   deliveriesPerArtifact: 'deliveries/artifact',
   requestsPerArtifact: 'requests/artifact',
+  conflicts: 'requests',
 };
 
 /** What the Go ARC took, measured apart: see README.md. Its CPU is that until the last Workflow only. */
@@ -132,6 +133,7 @@ async function run(registry: Registry, size: string) {
     bytesPerArtifact: perArtifact('bytes'),
     deliveriesPerArtifact: perArtifact('deliveries'),
     requestsPerArtifact: perArtifact('requests'),
+    conflicts: after.conflicts - before.conflicts,
   };
   const detail = [
     ...differences('until settled', before.detail, after.detail, count * artifacts),

@@ -4,7 +4,7 @@ import { createMetrics, type Metrics } from '#shared/base/telemetry';
 import { eventually } from '../../../base/testing/eventually.ts';
 import { parseAuditPolicy } from '../audit/audit-policy.ts';
 import { mergeType, startTestServer, type TestServer, widget, widgets } from '../testing/test-server.ts';
-import { type Call, callChannel, inProcess } from './in-process.ts';
+import { answerChannel, type Call, callChannel, inProcess } from './in-process.ts';
 
 let server: TestServer;
 let call: Call;
@@ -189,12 +189,13 @@ describe('inProcess', () => {
     expect(turns).toBeGreaterThanOrEqual(9);
   });
 
-  it('publishes each call on the diagnostics channel', async () => {
+  it('publishes each call and its response on the diagnostics channels', async () => {
     const seen: unknown[] = [];
     const note = (message: unknown) => void seen.push(message);
-    subscribe(callChannel, note);
+    for (const channel of [callChannel, answerChannel]) subscribe(channel, note);
     await ask('GET', `${widgets}?limit=1`);
-    unsubscribe(callChannel, note);
-    expect(seen).toMatchObject([{ request: { method: 'GET', url: `${widgets}?limit=1` } }]);
+    for (const channel of [callChannel, answerChannel]) unsubscribe(channel, note);
+    const request = { method: 'GET', url: `${widgets}?limit=1` };
+    expect(seen).toMatchObject([{ request }, { request, response: { statusCode: 200 } }]);
   });
 });

@@ -23,7 +23,10 @@ export interface CallResponse {
 
 /** Diagnostics channel of in-process calls: publishes `{ request: { method, url, headers } }` like `http.server.request.start`. */
 export const callChannel = 'arc.apiserver.call';
+/** Diagnostics channel of their responses: publishes `{ request, response: { statusCode } }` like `http.server.response.finish`. */
+export const answerChannel = 'arc.apiserver.answer';
 const calls = channel(callChannel);
+const answers = channel(answerChannel);
 
 /**
  * Returns a `fetch` that calls a server in the same process. Requests pass the whole handler chain, including authentication. They save the
@@ -34,12 +37,15 @@ export function inProcess(api: ApiServer): Call {
     init.signal.throwIfAborted();
     // Sequential calls of one client would otherwise starve timers and I/O.
     await yieldToEventLoop();
-    if (calls.hasSubscribers) {
+    const about = () => {
       const { pathname, search } = new URL(url);
-      calls.publish({ request: { ...init, url: `${pathname}${search}` } });
-    }
+      return { ...init, url: `${pathname}${search}` };
+    };
+    if (calls.hasSubscribers) calls.publish({ request: about() });
     if (api.closing.aborted) throw new ArcError('ServiceUnavailable', 'the API server is shut down');
     const { response, end } = await resultUntilAborted(api.call(requestOf(url, init)), init.signal);
+    if (answers.hasSubscribers)
+      answers.publish({ request: about(), response: { statusCode: response.status } });
     const body = bodyOf(contentOf(response), init.signal, end);
     return { ok: response.ok, status: response.status, headers: response.headers, ...body };
   };
