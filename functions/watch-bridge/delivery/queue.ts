@@ -84,6 +84,7 @@ export class EventQueue<E> {
     const due = this.#ready.get(key) ?? this.#behind.get(key);
     if (due !== undefined) {
       due.event = event;
+      this.#ready.update(key);
       return;
     }
     const waiting = this.#later.at(key);

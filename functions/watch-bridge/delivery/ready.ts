@@ -34,6 +34,13 @@ export class Ready<P> {
     (isUrgent(one) ? this.#urgent : this.#others).enqueue(key, ownerOf(one), one);
   }
 
+  /** Moves an event whose urgency has changed; the others keep their positions. */
+  update(key: string): void {
+    const known = this.get(key);
+    if (known === undefined || this.#options.isUrgent(known) === (this.#urgent.get(key) !== undefined)) return;
+    this.set(key, known);
+  }
+
   delete(key: string): void {
     this.#urgent.delete(key);
     this.#others.delete(key);

@@ -55,7 +55,7 @@ export class Sender implements Outbox {
       clock,
       random,
       parallel,
-      isUrgent: ({ isLook }) => !isLook,
+      isUrgent: ({ isLook, yields }) => !isLook && yields !== true,
       ownerOf: ({ object }) => ({ namespace: object.metadata.namespace ?? '', order: rootUid(object) }),
       started: (event) => started(event.key, event),
       attempt: (event) => attempt(event, deliver),

@@ -27,6 +27,8 @@ export interface DueEvent {
   step: Step;
   why: string;
   isLook: boolean;
+  /** True for a duty that yields to others while many are due. */
+  yields?: boolean;
 }
 
 export interface AgendaOptions {
@@ -171,7 +173,8 @@ export class Agenda {
       }
     }
     this.#later.delete(key);
-    outbox.offer(key, { object, step, why, isLook: false }, this.#timeFor(key, pace, now));
+    const event = { object, step, why, isLook: false, ...(pace?.yields && { yields: true }) };
+    outbox.offer(key, event, this.#timeFor(key, pace, now));
     return isNews;
   }
 

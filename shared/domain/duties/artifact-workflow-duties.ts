@@ -5,7 +5,7 @@ import type { Endpoint } from '../kinds/endpoint.ts';
 import { tenantAccount } from '../kinds/well-known.ts';
 import { missingAccount } from '../lifecycle/attempts.ts';
 import { isUnwatched } from '../lifecycle/holds.ts';
-import { hasEnded, isDeleting, phaseOf } from '../lifecycle/phases.ts';
+import { hasEnded, isCompleted, isDeleting, phaseOf } from '../lifecycle/phases.ts';
 import { hasMoved } from '../plan/endpoint-use.ts';
 import { leftoverAt, needsConfiguration } from '../render/render.ts';
 import { isOn } from '../settings/settings.ts';
@@ -20,8 +20,13 @@ import {
 import { isQueued, positionIn } from '../sync/queue.ts';
 import { isSynced } from '../sync/status.ts';
 import { artifactWorkflowExpiry } from '../ttl/ttl.ts';
-import { type Duty, growing, hour, type Look, steady } from './duty.ts';
+import { type Duty, growing, hour, type Look, type Pace, steady } from './duty.ts';
 import type { View } from './view.ts';
+
+/** Debounce of a Workflow that has not started: most start within this time; ms. */
+const startDebounce = 3_000;
+/** Minimum interval between two reports of a Workflow's progress; its end is reported at once; ms. */
+const progressSpacing = 1_000;
 
 /** Returns the duties of functions for an ArtifactWorkflow. */
 export function artifactWorkflowDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
@@ -231,7 +236,18 @@ function syncDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
     return [{ step: 'sync', why: 'its place in the queue', look: placeLook(workflow) }];
   }
   const seen = [argo, run].flatMap((object) => (object === undefined ? [] : [stateOf(object)]));
-  return [{ step: 'sync', why: seen.join(', ') || 'it has no Workflow', due: now.getTime() }];
+  const why = seen.join(', ') || 'it has no Workflow';
+  const pace = syncPace(argo);
+  return [{ step: 'sync', why, due: now.getTime(), ...(pace && { pace }) }];
+}
+
+/** Progress may wait for what ends or starts: the next report supersedes it. Undefined for an end, and for schedules. */
+function syncPace(argo: Workflow | CronWorkflow | undefined): Pace | undefined {
+  if (argo?.kind !== 'Workflow') return undefined;
+  const { phase } = (argo as Workflow).status ?? {};
+  if (phase === 'Succeeded' || phase === 'Failed' || phase === 'Error') return undefined;
+  const isStarted = phase === 'Running';
+  return { spacing: progressSpacing, debounce: isStarted ? 0 : startDebounce, yields: true };
 }
 
 /** Looks at a place in a queue more seldom the further it is from the front: the total rate grows with the logarithm of the queue's length. */

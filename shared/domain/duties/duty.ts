@@ -19,6 +19,8 @@ export interface Pace {
   spacing: number;
   /** Debounce of the first delivery. */
   debounce: number;
+  /** True for a report on the way, which another one follows: duties that move something go first while many are due. */
+  yields: boolean;
 }
 
 /**

@@ -15,6 +15,8 @@ import type { View } from './view.ts';
 
 /** Debounce before an Order is requeued for submitted Workflows, most of which run within this time; ms. */
 const submittedDebounce = 3_000;
+/** Debounce of the progress of an Order: what starts together, or ends a moment later, is reported together; ms. */
+const progressDebounce = 500;
 
 /** Returns the duties of functions for an Order. Takes time proportional to its artifacts. */
 export function orderDuties(view: View, order: Order, now: Date): Duty[] {
@@ -87,15 +89,10 @@ function rollUpDuties(
   const step = 'roll-up';
   const stale = staleness(order, plan, children, now);
   if (stale !== undefined) {
-    const { spacing } = paceOf(view, order, now);
-    return [
-      {
-        step,
-        why: stale.why,
-        due: now.getTime(),
-        pace: { spacing, debounce: stale.isMinor ? submittedDebounce : 0 },
-      },
-    ];
+    const { spacing, yields } = paceOf(view, order, now);
+    const isSeen = order.status?.observedGeneration === order.metadata.generation;
+    const debounce = stale.isMinor ? submittedDebounce : yields && isSeen ? progressDebounce : 0;
+    return [{ step, why: stale.why, due: now.getTime(), pace: { spacing, debounce, yields } }];
   }
   const at = staleAt(order);
   // The wait is over by the clock of roll-up-order, which may have decided otherwise.
@@ -109,7 +106,8 @@ export function paceOf(view: View, order: Order, now: Date): Pace {
   const began = Date.parse(run?.lastTransitionTime ?? '');
   const elapsed = Number.isNaN(began) ? 0 : now.getTime() - began;
   const isOver = !view.hasUnfinished(order);
-  return { debounce: 0, spacing: isOver ? 0 : rollUpInterval(order.spec.artifacts?.length ?? 1, elapsed) };
+  const spacing = isOver ? 0 : rollUpInterval(order.spec.artifacts?.length ?? 1, elapsed);
+  return { debounce: 0, spacing, yields: !isOver || order.status === undefined };
 }
 
 function expireDuties({ settings }: View, order: Order): Duty[] {
