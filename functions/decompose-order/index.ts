@@ -48,7 +48,6 @@ export async function handle(context: Context, event: StepEvent): Promise<undefi
   await patchChildren(context, decision.patches);
   const { created, refusals } = await createChildren(context, order, decision.create);
   await noteRefusals(context, order, refusals);
-  if (created > 0) await announce(context, order, created);
   // A refused child would otherwise be announced with every retry.
   const done = { ...decision, create: created > 0 ? decision.create : [] };
   for (const rerun of rerunsIn(done)) await announceRerun(context, order, rerun);
@@ -101,10 +100,4 @@ async function warn(context: Context, order: Order, message: string): Promise<vo
   const component = 'decompose-order';
   const reason = 'ParameterIgnored';
   await recordEvent(context, { regarding: order, type: 'Warning', reason, message, component });
-}
-
-async function announce(context: Context, order: Order, created: number): Promise<void> {
-  const message = `created ${created} ArtifactWorkflow${created === 1 ? '' : 's'}`;
-  const component = 'decompose-order';
-  await recordEvent(context, { regarding: order, type: 'Normal', reason: 'Created', message, component });
 }

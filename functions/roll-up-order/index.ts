@@ -1,9 +1,10 @@
 /** roll-up-order: an Order, its plan and its ArtifactWorkflows -> the whole Order.status. */
 
 import { mergePatchBetween } from '#shared/base/meta';
-import { readChildren, readPlan, recordEvent, writeStatus } from '#shared/conduit/function-kit';
+import { readChildren, recordEvent, writeStatus } from '#shared/conduit/function-kit';
 import type { Context, StepEvent } from '#shared/conduit/runtime';
-import { isDeleting, orders, rollUp, staleness } from '#shared/domain';
+import { isDeleting, orders, rollUp } from '#shared/domain';
+import { planForStatus } from './plan-for-status.ts';
 import { transitions } from './transitions.ts';
 
 /** Writes the Order's status if it differs. Rejects with transient errors, for the broker to retry. */
@@ -11,8 +12,9 @@ export async function handle(context: Context, event: StepEvent): Promise<void> 
   const { api, signal, now } = context;
   const order = await api.get(orders, event, signal);
   if (order === undefined) return;
-  const [plan, children] = await Promise.all([readPlan(context, order), readChildren(context, order)]);
-  if (staleness(order, plan, children, now) === undefined) return;
+  const children = await readChildren(context, order);
+  const plan = await planForStatus(context, order, children);
+  if (plan === undefined) return;
 
   const status = rollUp(order, plan, children, now);
   const patch = mergePatchBetween(order.status, status);

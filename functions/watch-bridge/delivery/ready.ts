@@ -37,7 +37,8 @@ export class Ready<P> {
   /** Moves an event whose urgency has changed; the others keep their positions. */
   update(key: string): void {
     const known = this.get(key);
-    if (known === undefined || this.#options.isUrgent(known) === (this.#urgent.get(key) !== undefined)) return;
+    if (known === undefined || this.#options.isUrgent(known) === (this.#urgent.get(key) !== undefined))
+      return;
     this.set(key, known);
   }
 

@@ -3,7 +3,6 @@ import type { HoldReason } from './holds.ts';
 /** Reasons of the Events that functions record, in addition to the reasons of holds. docs/status.md says what each means. */
 export const eventReasons = [
   'Accepted',
-  'Created',
   'Started',
   'Succeeded',
   'RunFailed',

@@ -21,7 +21,7 @@ describe('attemptEvent', () => {
   it.each<[ArtifactWorkflowStatus, string | undefined]>([
     [{ phase: 'Pending' }, undefined],
     [{ phase: 'Queued', message: 'in queue "slow"' }, 'Normal Queued: in queue "slow"'],
-    [{ phase: 'Running' }, 'Normal Started: the transfer runs as Workflow "w"'],
+    [{ phase: 'Running' }, undefined],
     [{ phase: 'Failed', message: 'no\nlog\nlast' }, 'Warning Failed: no … last'],
     [{ phase: 'Error' }, 'Warning Failed: the transfer failed without a message'],
     [{ phase: 'Stopped' }, 'Warning Stopped: the transfer was stopped from outside'],

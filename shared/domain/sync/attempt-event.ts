@@ -12,7 +12,8 @@ export interface AttemptEvent {
 }
 
 /**
- * Returns the transition of an attempt that a write of sync-status shows, if any: it queues, runs or has ended; for a schedule, its last run.
+ * Returns the transition of an attempt that a write of sync-status shows, if any: it queues, runs again or has ended; for a schedule, its last
+ * run. None for the start of a first attempt: Argo records an Event on the Workflow, and every ArtifactWorkflow starts.
  * Equal transitions have equal texts, so that repetitions count up one Event. None while the object is being deleted.
  */
 export function attemptEvent(before: ArtifactWorkflow, after: ArtifactWorkflow): AttemptEvent | undefined {
@@ -30,6 +31,7 @@ function phaseEvent(after: ArtifactWorkflow, phase: string): AttemptEvent | unde
     case 'Queued':
       return normal('Queued', message ?? 'it waits in a queue');
     case 'Running':
+      if (attempts === 1) return undefined;
       return normal('Started', `${attempt} runs as Workflow "${workflowRef?.name ?? after.metadata.name}"`);
     case 'Succeeded':
       return normal('Succeeded', arrival(after));
