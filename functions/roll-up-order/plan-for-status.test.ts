@@ -20,6 +20,7 @@ function setUp() {
   return {
     api,
     child,
+    context,
     reads,
     rollUp: async (): Promise<Order['status']> => {
       reads.length = 0;
@@ -57,6 +58,20 @@ describe('planForStatus', () => {
     expect(written?.inputs).not.toBe(before?.inputs);
     for (const one of api.all(artifactWorkflows)) api.put({ ...child('Succeeded'), metadata: one.metadata });
     expect((await rollUp())?.inputs).toBe(written?.inputs);
+    expect(reads).toContain('list endpoints');
+  });
+
+  it('takes those of another Order for a first status, for a second', async () => {
+    const { api, context, reads, rollUp } = setUp();
+    await rollUp();
+    const other = order('other', ['b:1']);
+    api.put(other);
+    reads.length = 0;
+    await handle(context, eventOf(other));
+    expect(reads).toEqual(['get orders', 'list artifactworkflows']);
+    const third = order('third', ['c:1']);
+    api.put(third);
+    await handle({ ...context, now: new Date(context.now.getTime() + 1_000) }, eventOf(third));
     expect(reads).toContain('list endpoints');
   });
 

@@ -107,7 +107,7 @@ export function paceOf(view: View, order: Order, now: Date): Pace {
   const elapsed = Number.isNaN(began) ? 0 : now.getTime() - began;
   const isOver = !view.hasUnfinished(order);
   const spacing = isOver ? 0 : rollUpInterval(order.spec.artifacts?.length ?? 1, elapsed);
-  return { debounce: 0, spacing, yields: !isOver || order.status === undefined };
+  return { debounce: 0, spacing, yields: !isOver || order.status?.inputs === undefined };
 }
 
 function expireDuties({ settings }: View, order: Order): Duty[] {
