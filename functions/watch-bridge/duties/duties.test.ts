@@ -170,6 +170,19 @@ describe('the duties of an ArtifactWorkflow', () => {
     expect(dutiesOf(at(rest))).toEqual([]);
   });
 
+  it('yield while they report progress, and not for an end', () => {
+    const paceOf = (workflow: ArtifactWorkflow, run: object) => {
+      const view = new ObservedView();
+      for (const one of [...base, workflow, run]) view.put(one as Observed);
+      const found = duties(view, workflow, now).find(({ step }) => step === 'sync');
+      return found && 'due' in found ? found.pace : undefined;
+    };
+    const made = { ...argo('Running'), status: {} };
+    expect(paceOf(at(submitted), made)).toEqual({ spacing: 1_000, debounce: 3_000, yields: true });
+    expect(paceOf(at(submitted), argo('Running'))).toEqual({ spacing: 1_000, debounce: 0, yields: true });
+    expect(paceOf(at(running), argo('Succeeded'))).toBeUndefined();
+  });
+
   it('come at their times: the next attempt, the end of a life', () => {
     const failed = { ...running, phase: 'Failed', nextAttemptTime: '2026-01-02T03:00:20Z' } as const;
     expect(dutiesOf(at(failed, { retry: { limit: 1, backoff: '20s' } }), argo('Running'))).toContain(

@@ -245,7 +245,7 @@ function syncDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
 function syncPace(argo: Workflow | CronWorkflow | undefined): Pace | undefined {
   if (argo?.kind !== 'Workflow') return undefined;
   const { phase } = (argo as Workflow).status ?? {};
-  if (phase === 'Succeeded' || phase === 'Failed' || phase === 'Error') return undefined;
+  if (isCompleted(phase)) return undefined;
   const isStarted = phase === 'Running';
   return { spacing: progressSpacing, debounce: isStarted ? 0 : startDebounce, yields: true };
 }
