@@ -178,8 +178,8 @@ describe('the duties of an ArtifactWorkflow', () => {
       return found && 'due' in found ? found.pace : undefined;
     };
     const made = { ...argo('Running'), status: {} };
-    expect(paceOf(at(submitted), made)).toEqual({ spacing: 1_000, debounce: 3_000, yields: true });
-    expect(paceOf(at(submitted), argo('Running'))).toEqual({ spacing: 1_000, debounce: 0, yields: true });
+    expect(paceOf(at(submitted), made)).toEqual({ spacing: 2_000, debounce: 3_000, yields: true });
+    expect(paceOf(at(submitted), argo('Running'))).toEqual({ spacing: 2_000, debounce: 0, yields: true });
     expect(paceOf(at(running), argo('Succeeded'))).toBeUndefined();
   });
 

@@ -26,7 +26,7 @@ import type { View } from './view.ts';
 /** Debounce of a Workflow that has not started: most start within this time; ms. */
 const startDebounce = 3_000;
 /** Minimum interval between two reports of a Workflow's progress; its end is reported at once; ms. */
-const progressSpacing = 1_000;
+const progressSpacing = 2_000;
 
 /** Returns the duties of functions for an ArtifactWorkflow. */
 export function artifactWorkflowDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[] {
