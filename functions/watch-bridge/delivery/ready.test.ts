@@ -54,6 +54,21 @@ describe('Ready', () => {
     expect(taken.indexOf('r@b')).toBe(15);
   });
 
+  it('moves an event that becomes urgent, and leaves others where they are', () => {
+    const ready = new Ready<{ text: string }>({
+      isUrgent: ({ text }) => isUrgent(text),
+      ownerOf: () => ownerOf(''),
+    });
+    const events = ['f0', 'f1', 'r0', 'r1'].map((text) => ({ key: text, text }));
+    for (const one of events) ready.set(one.key, one);
+    for (const one of events) {
+      if (one.key === 'r1') one.text = 'f2';
+      ready.update(one.key);
+    }
+    const taken = [ready.take(), ready.take(), ready.take(), ready.take(), ready.take()];
+    expect(taken.map((one) => one?.[1].text)).toEqual(['f0', 'f1', 'f2', 'r0', undefined]);
+  });
+
   it('replaces and forgets an event by its key', () => {
     const ready = filled(2, 1);
     ready.set('f0', 'f0 changed');

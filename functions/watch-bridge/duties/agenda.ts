@@ -179,11 +179,11 @@ export class Agenda {
   }
 
   #timeFor(key: string, pace: Work['pace'], now: number): number {
-    if (pace === undefined) return now;
+    const { spacing = 0, debounce = 0 } = pace ?? {};
     const last = this.#paced.get(key) ?? Number.NEGATIVE_INFINITY;
-    if (pace.spacing > 0) this.#paced.set(key, last);
+    if (spacing > 0) this.#paced.set(key, last);
     else this.#paced.delete(key);
-    return Math.max(now + pace.debounce, last + pace.spacing);
+    return Math.max(now + debounce, last + spacing);
   }
 
   #putLook(key: string, object: WithDuties, { step, why, look }: Look): void {
