@@ -1,5 +1,5 @@
-import { instantOf } from '#shared/base/meta';
-import { type ArtifactWorkflow, parseProgress, phaseOf } from '#shared/domain';
+import { instantOf, ownerOfKind } from '#shared/base/meta';
+import { type ArtifactWorkflow, keyOf, type Order, parseProgress, phaseOf } from '#shared/domain';
 
 /** The throughput of one minute. */
 export interface Minute {
@@ -15,19 +15,24 @@ export const shownMinutes = 60;
 const minuteMs = 60_000;
 
 /**
- * Returns the throughput of the last sixty minutes, the current one last, computed from ArtifactWorkflows without any recorded history.
- * The bytes of a transfer are spread evenly over its duration; those of failed or deleted transfers are unknown.
+ * Returns the throughput of the last sixty minutes, the current one last, computed from Orders and ArtifactWorkflows without any recorded
+ * history. The bytes of a transfer are spread evenly over its duration; those of a failed transfer are unknown. An ArtifactWorkflow that is
+ * gone, which its TTL deletes, counts at its end with the bytes that the status of its Order still shows.
  */
-export function throughputOf(children: readonly ArtifactWorkflow[], nowMs: number): Minute[] {
+export function throughputOf(
+  orders: readonly Order[],
+  children: readonly ArtifactWorkflow[],
+  nowMs: number,
+): Minute[] {
   const firstMs = (Math.floor(nowMs / minuteMs) - shownMinutes + 1) * minuteMs;
   const minutes = Array.from({ length: shownMinutes }, (_, index): Minute => {
     return { atMs: firstMs + index * minuteMs, bytes: 0, arrived: 0 };
   });
   const at = (ms: number) => Math.floor((ms - firstMs) / minuteMs);
-  for (const child of children) {
-    const transfer = transferOf(child, nowMs);
-    if (!transfer || transfer.endMs < firstMs) continue;
+  const transfers = children.flatMap((child) => transferOf(child, nowMs) ?? []);
+  for (const transfer of [...transfers, ...transfersOfGone(orders, children, nowMs)]) {
     const { startMs, endMs, bytes, isOver } = transfer;
+    if (endMs < firstMs) continue;
     const arrival = minutes[at(endMs)];
     if (isOver && arrival) arrival.arrived += 1;
     for (let index = Math.max(0, at(startMs)); index <= at(endMs); index += 1) {
@@ -58,6 +63,24 @@ function transferOf(child: ArtifactWorkflow, nowMs: number): Transfer | undefine
   if (phase !== 'Succeeded' || ended === undefined) return undefined;
   const endMs = Math.min(Math.max(startMs, ended), nowMs);
   return { startMs, endMs, bytes: results?.bytes?.copied ?? 0, isOver: true };
+}
+
+/** Returns the transfers whose ArtifactWorkflow is gone, from the entries of their Orders. */
+function transfersOfGone(
+  orders: readonly Order[],
+  children: readonly ArtifactWorkflow[],
+  nowMs: number,
+): Transfer[] {
+  const present = new Set(children.map((child) => `${ownerOfKind(child, 'Order')?.uid}/${keyOf(child)}`));
+  return orders.flatMap(({ metadata, status }) =>
+    Object.entries(status?.artifactWorkflows ?? {}).flatMap(([key, entry]) => {
+      const ended = instantOf(entry.completionTime);
+      if (entry.phase !== 'Succeeded' || ended === undefined || present.has(`${metadata.uid}/${key}`))
+        return [];
+      const endMs = Math.min(ended, nowMs);
+      return [{ startMs: endMs, endMs, bytes: entry.bytesCopied ?? 0, isOver: true }];
+    }),
+  );
 }
 
 /** Returns the share of a transfer within the minute that starts at `atMs`. */

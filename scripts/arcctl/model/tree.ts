@@ -46,6 +46,7 @@ export interface ArtifactNode {
   /** `n/m` bytes. */
   progress: string;
   digest: string;
+  bytesCopied: number;
   attempts: number;
   /** The current version first, then earlier ones. */
   versions: VersionNode[];
@@ -164,6 +165,7 @@ function artifactNode(
     // The Order's status lags behind that of its ArtifactWorkflow, at intervals that grow with its size.
     progress: current?.progress || (entry?.progress ?? ''),
     digest: entry?.digest ?? '',
+    bytesCopied: entry?.bytesCopied ?? 0,
     attempts: entry?.attempts ?? 1,
     versions,
   };

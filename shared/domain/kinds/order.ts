@@ -112,6 +112,10 @@ const artifactStatus = z.object({
     .describe('Which version of the artifact it is; the first is left out in Orders of many artifacts.'),
   progress: z.string().exactOptional().describe('n/m of the work while it runs.'),
   digest: z.string().exactOptional().describe('Digest of what arrived.'),
+  bytesCopied: z
+    .int()
+    .exactOptional()
+    .describe('Bytes that were copied, if any; left out in Orders of many artifacts.'),
 });
 
 export type OrderStatus = z.infer<typeof status>;

@@ -16,13 +16,13 @@ import { brief, cut } from '../values/text.ts';
 export interface EntryBudget {
   /** Maximum bytes of a message, in JSON. */
   messageBytes: number;
-  /** True if names, digest, attempts and a first revision are included; phase, index and completion time always are. */
+  /** True if names, digest, bytes, attempts and a first revision are included; phase, index and completion time always are. */
   details: boolean;
 }
 
 /** Bytes of an entry without its message, and of its details. */
 export const fixedBytes = 150;
-export const detailBytes = 360;
+export const detailBytes = 395;
 
 /** Returns the budget of each entry of an Order with this many artifacts, independent of their messages. */
 export function entryBudget(artifacts: number): EntryBudget {
@@ -121,6 +121,7 @@ function fromWorkflow(workflow: ArtifactWorkflow): Omit<ArtifactStatus, 'artifac
   const hold = holdOf(workflow);
   if (hold) return { phase: phase === 'Queued' ? phase : 'Pending', ...hold, ...counted };
   const { status = {} } = workflow;
+  const { copied = 0 } = status.results?.bytes ?? {};
   const running = phase === 'Running' || (phase === 'Active' && status.activeWorkflowRef !== undefined);
   const message = isCancelDue(workflow)
     ? cancelling.message
@@ -135,6 +136,7 @@ function fromWorkflow(workflow: ArtifactWorkflow): Omit<ArtifactStatus, 'artifac
     ...counted,
     ...(running ? runningOf(phase, status) : {}),
     ...(status.results?.digest === undefined ? {} : { digest: status.results.digest }),
+    ...(phase === 'Succeeded' && copied > 0 ? { bytesCopied: copied } : {}),
   };
 }
 
@@ -159,7 +161,17 @@ function againMessage({ metadata }: ArtifactWorkflow): string | undefined {
 }
 
 function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {
-  const { artifact, name: _same, attempts, digest, message, artifactWorkflow, revision, ...rest } = entry;
+  const {
+    artifact,
+    name: _same,
+    attempts,
+    digest,
+    bytesCopied,
+    message,
+    artifactWorkflow,
+    revision,
+    ...rest
+  } = entry;
   return {
     ...rest,
     ...(message === undefined ? {} : { message: cut(brief(message), budget.messageBytes) }),
@@ -168,5 +180,6 @@ function bounded(entry: ArtifactStatus, budget: EntryBudget): ArtifactStatus {
     ...(revision !== undefined && (budget.details || revision > 1) ? { revision } : {}),
     ...(budget.details && attempts !== undefined ? { attempts } : {}),
     ...(budget.details && digest !== undefined ? { digest: digest.slice(0, longestDigest) } : {}),
+    ...(budget.details && bytesCopied !== undefined ? { bytesCopied } : {}),
   };
 }

@@ -370,12 +370,14 @@ describe('the size of a status', () => {
     }
   });
 
-  it('shows digests where there is room for them', () => {
-    const few = roll(order([image('a')]), [done]);
+  it('shows digests and bytes where there is room for them', () => {
+    const bytes = { copied: 7, existed: 8, mounted: 9 };
+    const few = roll(order([image('a')]), [{ ...done, results: { ...done.results, bytes } }]);
     expect(Object.values(few.artifactWorkflows ?? {})[0]).toMatchObject({
       artifact: 'a',
       name: 'a',
       digest: done.results?.digest,
+      bytesCopied: 7,
     });
   });
 });

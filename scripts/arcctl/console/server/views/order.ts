@@ -41,7 +41,7 @@ export function orderView(watches: Watches, { namespace, name }: Key, paces: Pac
     .values()
     .filter(({ involvedObject: { uid } }) => uid !== undefined && uids.has(uid));
   return {
-    values: { order: headOf(order, artifacts), minutes: throughputOf(own, Date.now()) },
+    values: { order: headOf(order, artifacts), minutes: throughputOf([order], own, Date.now()) },
     lists: {
       artifacts,
       left: tree.left.map((version) => ({ id: version.name, ...versionRow(version, byName) })),
@@ -86,7 +86,7 @@ function artifactRow(
   const { index, name, type, source, destination, phase, reason, message, since, attempts, versions } = node;
   const current = byName.get(versions.find(({ inForce }) => inForce)?.name ?? '');
   const { startTime = '', completionTime = '', nextAttemptTime = '', results } = current?.status ?? {};
-  const { copied = 0, existed = 0, mounted = 0 } = results?.bytes ?? {};
+  const { copied = current ? 0 : node.bytesCopied, existed = 0, mounted = 0 } = results?.bytes ?? {};
   const entry = order.spec.artifacts?.[index];
   const known = phase === 'Running' ? parseProgress(node.progress) : undefined;
   const isBytes = known !== undefined && countsBytes(known.total);

@@ -20,7 +20,7 @@ export function overviewView(watches: Watches): View {
   const endpoints = endpointRows(watches.endpoints.values(), []);
   return {
     values: {
-      minutes: throughputOf(watches.artifactWorkflows.values(), Date.now()),
+      minutes: throughputOf(watches.orders.values(), watches.artifactWorkflows.values(), Date.now()),
       totals: {
         orders: rows.length,
         running: running.length,
