@@ -1,5 +1,14 @@
 /** Transfers: the OCI, file and S3 clients, copies, policies, bundles, and their closed set of failures. */
 
+export {
+  formatReference,
+  hasFiles,
+  type ImageName,
+  isAwsStorage,
+  isLoopback,
+  movedName,
+  registryURL,
+} from '#shared/domain/address';
 export { type Comparison, compareArtifact } from './artifact/compare-artifact.ts';
 export { type CopyOptions, copyArtifact, type Ends } from './artifact/copy-artifact.ts';
 export { parsePrivateKey, parsePublicKeys } from './attest/detached-signature.ts';
@@ -86,20 +95,17 @@ export {
 export { type NamedPolicy, type Policies, type Policy, policiesIn } from './policy/policy.ts';
 export { authenticatedReasons, reachableReasons } from './probe/finding.ts';
 export { type ProbeRequest, type ProbeResult, probeServer } from './probe/probe.ts';
-export { digestOf, isDigest } from './reference/digest.ts';
-export { matchesGlob } from './reference/glob.ts';
-export { type ImageAddress, resolveAddress, type TlsSettings } from './reference/image-address.ts';
-export { entryName, hasFiles, landingEntry, landingName, movedName } from './reference/landing.ts';
 export {
-  formatReference,
-  type ImageName,
-  isLoopback,
+  entryName,
+  landingEntry,
+  landingName,
   parseImageName,
   parseReference,
-  type Reference,
-  registryURL,
-} from './reference/reference.ts';
-export { isAwsStorage } from './s3/place.ts';
+  resolveAddress,
+  type TlsSettings,
+} from './reference/address.ts';
+export { digestOf, isDigest } from './reference/digest.ts';
+export { matchesGlob } from './reference/glob.ts';
 export { openS3Sink, openS3Source } from './s3/s3.ts';
 export { openS3Folder } from './s3/s3-folder.ts';
 export type { FileLocation } from './servers/location.ts';

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { bundleRecord } from '#shared/domain/address';
+import { bundleRecord, formatReference, type ImageName } from '#shared/domain/address';
 import { type CopyOptions, copyArtifact } from '../artifact/copy-artifact.ts';
 import { signBytes } from '../attest/detached-signature.ts';
 import type { ContentSink, ContentSource } from '../content/content.ts';
@@ -15,7 +15,6 @@ import { layoutSink } from '../layout/layout-sink.ts';
 import { type KnownReferrers, layoutSource } from '../layout/layout-source.ts';
 import type { TransferContext } from '../oci/session.ts';
 import { digestOf } from '../reference/digest.ts';
-import { formatReference, type ImageName } from '../reference/reference.ts';
 import { partName } from './parts.ts';
 import { blobPath } from './read-bundle.ts';
 import {

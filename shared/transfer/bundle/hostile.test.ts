@@ -9,7 +9,7 @@ import { fc, runs } from '#shared/base/testing';
 import { seedImage, startRegistry } from '../../local/registry/index.ts';
 import { signBytes } from '../attest/detached-signature.ts';
 import { registrySource } from '../oci/registry-content.ts';
-import { parseImageName } from '../reference/reference.ts';
+import { parseImageName } from '../reference/address.ts';
 import { exportBundle } from './export-bundle.ts';
 import { IncompleteBundle } from './parts.ts';
 import { readBundle } from './read-bundle.ts';

@@ -1,4 +1,5 @@
 import { mapBounded } from '#shared/base/async';
+import type { ImageName } from '#shared/domain/address';
 import { type CopyOptions, copyArtifact } from '../artifact/copy-artifact.ts';
 import type { BlobSource, ContentSink, ContentSource } from '../content/content.ts';
 import type { Descriptor } from '../content/manifest.ts';
@@ -9,7 +10,7 @@ import { inSession } from '../copy/in-session.ts';
 import { type FailureReason, TransferError } from '../errors/transfer-error.ts';
 import { type KnownReferrers, layoutReaderSource } from '../layout/layout-source.ts';
 import type { TransferContext } from '../oci/session.ts';
-import { type ImageName, parseImageName } from '../reference/reference.ts';
+import { parseImageName } from '../reference/address.ts';
 import type { Bundle } from './read-bundle.ts';
 import type { BundleItem, RequiredBlob } from './record.ts';
 

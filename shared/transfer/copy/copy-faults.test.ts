@@ -6,7 +6,7 @@ import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultRule, type Registry, seedImage, startRegistry } from '../../local/registry/index.ts';
 import type { TransferError } from '../errors/transfer-error.ts';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 import { type CopyRequest, copyImage } from '../testing/copy-image.ts';
 import { transferFailure } from '../testing/transfer-failure.ts';
 

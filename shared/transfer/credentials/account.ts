@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 import type { EndpointCredentials } from './credentials.ts';
 import type { RegistryCredentials } from './docker-config.ts';
 

@@ -1,7 +1,7 @@
 import { parseChallenges } from '../auth/challenge.ts';
 import type { EndpointCredentials } from '../credentials/credentials.ts';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 import type { Signer } from '../servers/file-server.ts';
 
 export interface WebAuthOptions {

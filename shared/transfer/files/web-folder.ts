@@ -1,9 +1,10 @@
 import { type FileFolder, type ListedFile, maxFolderFiles } from '../content/folder.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { readBody } from '../http/body.ts';
+import { fileURL } from '../reference/address.ts';
 import type { Connections } from '../servers/connections.ts';
 import type { FileServer, ServerRequest } from '../servers/file-server.ts';
-import { type FileLocation, fileURL } from '../servers/location.ts';
+import type { FileLocation } from '../servers/location.ts';
 import { entriesOfIndex, entriesOfMultistatus, type FolderEntry } from './folder-entries.ts';
 import { serverOf } from './web.ts';
 

@@ -1,9 +1,10 @@
 import type { FileSink, FileSource } from '../content/file.ts';
 import { accountOf } from '../credentials/account.ts';
 import { secretsOfEndpoint } from '../credentials/credentials.ts';
+import { fileURL } from '../reference/address.ts';
 import type { Connections } from '../servers/connections.ts';
 import { createFileServer } from '../servers/file-server.ts';
-import { type FileLocation, fileURL, labelOf } from '../servers/location.ts';
+import { type FileLocation, labelOf } from '../servers/location.ts';
 import { webFile } from '../servers/web-file.ts';
 import { createWebAuth } from './web-auth.ts';
 import { webSink } from './web-sink.ts';

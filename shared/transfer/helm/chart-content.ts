@@ -5,7 +5,7 @@ import { TransferError } from '../errors/transfer-error.ts';
 import { registrySource } from '../oci/registry-content.ts';
 import type { Repository } from '../oci/repository.ts';
 import type { TransferContext } from '../oci/session.ts';
-import { fileURL } from '../servers/location.ts';
+import { fileURL } from '../reference/address.ts';
 import { readChartArchive } from './chart-archive.ts';
 import { type ChartImages, chartImages, metadataOf } from './chart-images.ts';
 import { chartConfigType, chartImage, chartLayerType, chartTag } from './chart-manifest.ts';

@@ -1,6 +1,6 @@
-import { parseImageName, parseReference, type Reference } from '../reference/reference.ts';
-
 /** An image name as Kubernetes reads it: `nginx`, `team/app:1.0`, `quay.io/team/app@sha256:...`. */
+import type { Reference } from '#shared/domain/address';
+import { parseImageName, parseReference } from '../reference/address.ts';
 export interface NamedImage {
   /** The registry; default `docker.io`. */
   host: string;

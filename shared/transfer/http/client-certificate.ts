@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 
 /**
  * The client certificate of an Endpoint for TLS; undefined if there is none. Throws a config TransferError that says what is wrong with

@@ -4,7 +4,7 @@ import * as https from 'node:https';
 import * as nodeTls from 'node:tls';
 import { failWhenCut, farConnectLimitMs, limitConnect } from '#shared/base/async';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 import { createAddressGuard, guardFor } from './address-guard.ts';
 import { isPublic, loopbackRanges } from './address-ranges.ts';
 import type { BodySource, ByteStream } from './body.ts';

@@ -1,5 +1,5 @@
 import { awsHost } from '#shared/domain/address';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 
 /** An AWS server that accepts pod identities. */
 export interface AwsHost {

@@ -3,7 +3,7 @@ import { type CredentialSource, cachedCredentials } from '../credentials/cached-
 import type { S3Credentials } from '../credentials/credentials.ts';
 import type { IssuedCredentials, RegistryCredentials } from '../credentials/docker-config.ts';
 import type { HttpClient } from '../http/http-client.ts';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 import { awsRole } from './aws-role.ts';
 import { azureClient, nameOf } from './azure-client.ts';
 import { type CloudRegistry, cloudRegistry, cloudStorage, hasOwnTrust } from './hosts.ts';

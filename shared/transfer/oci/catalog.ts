@@ -1,6 +1,5 @@
+import { type ImageAddress, isRepository } from '#shared/domain/address';
 import { TransferError } from '../errors/transfer-error.ts';
-import type { ImageAddress } from '../reference/image-address.ts';
-import { isRepository } from '../reference/reference.ts';
 import { readPages, stringsIn } from './pages.ts';
 import type { RegistryClient } from './registry-client.ts';
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Masker } from '#shared/base/errors';
+import type { ImageAddress } from '#shared/domain/address';
 import { createAuthorizer } from '../auth/authorizer.ts';
 import { createTokenService } from '../auth/token-service.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
@@ -16,7 +17,6 @@ import {
 } from '../http/request-failures.ts';
 import { type RetryPolicy, withRetries } from '../http/retry.ts';
 import { isDigest } from '../reference/digest.ts';
-import type { ImageAddress } from '../reference/image-address.ts';
 
 /** One request to a registry. */
 export interface RegistryRequest {

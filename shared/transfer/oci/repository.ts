@@ -1,3 +1,4 @@
+import { type ImageAddress, isTag } from '#shared/domain/address';
 import type { BlobKey, BlobSink, BlobSource, OpenBlob, Stored } from '../content/content.ts';
 import {
   acceptedManifests,
@@ -10,8 +11,6 @@ import { TransferError } from '../errors/transfer-error.ts';
 import { byteCount } from '../http/body.ts';
 import { registryErrors } from '../http/request-failures.ts';
 import { digestOf, isDigest } from '../reference/digest.ts';
-import type { ImageAddress } from '../reference/image-address.ts';
-import { isTag } from '../reference/reference.ts';
 import { nextPage } from './next-page.ts';
 import { readPages, stringsIn } from './pages.ts';
 import {

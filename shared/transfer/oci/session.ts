@@ -1,7 +1,8 @@
+import type { ImageAddress } from '#shared/domain/address';
 import { accountOf } from '../credentials/account.ts';
 import { credentialsFor, type EndpointCredentials, secretsOf } from '../credentials/credentials.ts';
 import type { RegistryCredentials } from '../credentials/docker-config.ts';
-import { type ImageAddress, resolveAddress, type TlsSettings } from '../reference/image-address.ts';
+import { resolveAddress, type TlsSettings } from '../reference/address.ts';
 import { type ConnectionOptions, type Connections, createConnections } from '../servers/connections.ts';
 import { listRepositories } from './catalog.ts';
 import { createRegistryClient, type RegistryClient } from './registry-client.ts';

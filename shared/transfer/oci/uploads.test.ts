@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { TransferError } from '../errors/transfer-error.ts';
+import { resolveAddress } from '../reference/address.ts';
 import { digestOf } from '../reference/digest.ts';
-import { resolveAddress } from '../reference/image-address.ts';
 import type { RegistryRequest } from './registry-client.ts';
 import { createUploads } from './uploads.ts';
 

@@ -1,8 +1,8 @@
+import type { ImageAddress } from '#shared/domain/address';
 import type { BlobSink } from '../content/content.ts';
 import type { Descriptor } from '../content/manifest.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { type BodySource, byteCount } from '../http/body.ts';
-import type { ImageAddress } from '../reference/image-address.ts';
 import {
   type RegistryClient,
   type RegistryRequest,

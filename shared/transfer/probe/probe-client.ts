@@ -6,7 +6,7 @@ import { type AddressGuard, guardFor } from '../http/address-guard.ts';
 import { isPublic } from '../http/address-ranges.ts';
 import { clientCertificate } from '../http/client-certificate.ts';
 import { type HttpClient, trustedCertificates } from '../http/http-client.ts';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 
 /** An HttpClient for probes: one connection per request, only to addresses that the guard allows, with small headers. */
 export interface ProbeClient extends HttpClient {

@@ -1,4 +1,5 @@
 import { createMasker, type Masker } from '#shared/base/errors';
+import { isAnywhere } from '#shared/domain/address';
 import { createAuthorizer } from '../auth/authorizer.ts';
 import { createTokenService } from '../auth/token-service.ts';
 import {
@@ -13,8 +14,7 @@ import type { AddressGuard } from '../http/address-guard.ts';
 import { readBody } from '../http/body.ts';
 import { certificateRefusal } from '../http/client-certificate.ts';
 import { mayIdentifyAt } from '../http/reach.ts';
-import { resolveAddress, type TlsSettings } from '../reference/image-address.ts';
-import { isAnywhere, s3Place } from '../s3/place.ts';
+import { resolveAddress, s3Place, type TlsSettings } from '../reference/address.ts';
 import type { AuthenticatedReason, Finding, ReachableReason } from './finding.ts';
 import { createProbeClient, type ProbeClient } from './probe-client.ts';
 import { bucketRegion, getInRegion, s3KeysFinding } from './s3-bucket.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { inRegion, isAnywhere } from '#shared/domain/address';
 import type { S3Credentials } from '../credentials/credentials.ts';
 import { readBody } from '../http/body.ts';
 import { s3Error } from '../s3/answers.ts';
-import { inRegion, isAnywhere } from '../s3/place.ts';
 import { createS3Signer } from '../s3/signer.ts';
 import type { AuthenticatedReason, Finding } from './finding.ts';
 import type { ProbeClient } from './probe-client.ts';

@@ -1,5 +1,5 @@
 import { cloudRegistry, cloudStorage, hasOwnTrust } from '../identity/hosts.ts';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 import type { AuthenticatedReason, Finding } from './finding.ts';
 
 /** An Endpoint without credentials whose server requires them. */

@@ -1,5 +1,5 @@
 import { webcrypto } from 'node:crypto';
-import { escapeName } from '#shared/domain/address';
+import { escapeName, type S3Place } from '#shared/domain/address';
 import type { FileInfo, FileUpload } from '../content/file.ts';
 import { TransferError } from '../errors/transfer-error.ts';
 import { inChunks } from '../http/body.ts';
@@ -8,7 +8,6 @@ import type { FileServer, ServerRequest } from '../servers/file-server.ts';
 import { infoOf } from '../servers/response-info.ts';
 import type { Dialect } from '../servers/web-file.ts';
 import { explainFailure, s3Error } from './answers.ts';
-import type { S3Place } from './place.ts';
 
 /** One object of a storage and the client for it. */
 export interface S3Object {

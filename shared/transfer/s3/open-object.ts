@@ -1,11 +1,12 @@
+import { inRegion, isAnywhere, type S3Place } from '#shared/domain/address';
 import { accountOf } from '../credentials/account.ts';
 import { secretsOfEndpoint } from '../credentials/credentials.ts';
+import { s3Place } from '../reference/address.ts';
 import type { Connections } from '../servers/connections.ts';
 import { createFileServer, type FileServer } from '../servers/file-server.ts';
 import { type FileLocation, labelOf } from '../servers/location.ts';
 import { explainFailure } from './answers.ts';
 import { type S3Object, withQuery } from './bucket.ts';
-import { inRegion, isAnywhere, type S3Place, s3Place } from './place.ts';
 import { createS3Signer, type S3Signer, s3Keys } from './signer.ts';
 
 /** Statuses for operations that an account may not do, or a storage does not support. */

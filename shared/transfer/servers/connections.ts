@@ -6,7 +6,7 @@ import { mayIdentifyAt } from '../http/reach.ts';
 import { defaultRetry, type RetryPolicy } from '../http/retry.ts';
 import { sharedWaitsIn } from '../http/shared-waits.ts';
 import { createIdentities, type Identities } from '../identity/identities.ts';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 
 export interface ConnectionOptions {
   retry?: Partial<RetryPolicy>;

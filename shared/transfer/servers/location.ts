@@ -1,7 +1,5 @@
-import * as address from '#shared/domain/address';
 import type { EndpointCredentials } from '../credentials/credentials.ts';
-import { asConfig } from '../errors/as-config.ts';
-import type { TlsSettings } from '../reference/image-address.ts';
+import type { TlsSettings } from '../reference/address.ts';
 
 /** A file at an Endpoint. */
 export interface FileLocation {
@@ -18,9 +16,6 @@ export interface FileLocation {
   /** Hosts of a registry's token service that also receive the credentials (`isTrustedRealm`). */
   tokenHosts?: readonly string[];
 }
-
-/** See shared/domain/address. Throws a config TransferError. */
-export const fileURL = asConfig(address.fileURL);
 
 /** The name of a file in messages: `file "a/b" of server host`. */
 export function labelOf(path: string, { host }: URL): string {
