@@ -4,6 +4,8 @@ export interface JsonScan {
   duplicates: string[];
   /** True if a key is `__proto__`, with or without escapes. */
   prototypeKey: boolean;
+  /** True if a number exceeds the range of a float64. */
+  overflow: boolean;
   /** The first int64 that a float64 cannot represent, and its path. */
   inexact: { number: string; path: string } | undefined;
 }
@@ -50,9 +52,10 @@ export function exceededLimit(text: string, limits: JsonLimits): keyof JsonLimit
   return undefined;
 }
 
+/** An open object or list. */
 interface Level {
-  path: string;
-  /** Undefined for an array. */
+  parent: Level | undefined;
+  /** Undefined for a list. */
   keys: Set<string> | undefined;
   index: number;
   key: string;
@@ -60,12 +63,11 @@ interface Level {
 
 /** Scans *valid* JSON in one pass, without recursion. */
 export function scanJson(text: string): JsonScan {
-  const scan: JsonScan = { duplicates: [], prototypeKey: false, inexact: undefined };
-  const levels: Level[] = [];
+  const scan: JsonScan = { duplicates: [], prototypeKey: false, overflow: false, inexact: undefined };
+  let level: Level | undefined;
   let expectKey = false;
   for (let at = 0; at < text.length; at++) {
     const letter = text.charCodeAt(at);
-    const level = levels.at(-1);
     if (letter === 0x22) {
       const end = stringEnd(text, at);
       if (expectKey && level?.keys) noteKey(scan, level, level.keys, text.slice(at, end + 1));
@@ -73,9 +75,9 @@ export function scanJson(text: string): JsonScan {
       at = end;
     } else if (letter === 0x7b || letter === 0x5b) {
       expectKey = letter === 0x7b;
-      levels.push(open(level, expectKey));
+      level = open(level, expectKey);
     } else if (letter === 0x7d || letter === 0x5d) {
-      levels.pop();
+      level = level?.parent;
       expectKey = false;
     } else if (letter === 0x2c && level) {
       level.index++;
@@ -85,30 +87,38 @@ export function scanJson(text: string): JsonScan {
   return scan;
 }
 
-const numberText = /[\d.eE+-]+/y;
 const isDigit = (letter: number) => letter >= 0x30 && letter <= 0x39;
+const isExponent = (letter: number) => letter === 0x65 || letter === 0x45;
+const isPointOrSign = (letter: number) => letter === 0x2e || letter === 0x2b || letter === 0x2d;
 
 /** Checks the number at `from`; returns the index of its last character. */
 function scanNumber(scan: JsonScan, level: Level | undefined, text: string, from: number): number {
-  numberText.lastIndex = from;
-  const [number = '0'] = numberText.exec(text) ?? [];
-  if (!isExact(number)) scan.inexact ??= { number, path: level ? childPath(level) : '' };
-  return from + number.length - 1;
+  let end = from + 1;
+  let isScaled = false;
+  for (let letter = text.charCodeAt(end); ; letter = text.charCodeAt(++end)) {
+    if (isExponent(letter)) isScaled = true;
+    else if (!isDigit(letter) && !isPointOrSign(letter)) break;
+  }
+  // Every shorter number is exact.
+  if (!isScaled && end - from < 16) return end - 1;
+  const number = text.slice(from, end);
+  if (!Number.isFinite(Number(number))) scan.overflow = true;
+  else if (!isExact(number)) scan.inexact ??= { number, path: level ? childPath(level) : '' };
+  return end - 1;
 }
 
 const maxInt64 = 2n ** 63n;
 
 /** False for an int64 of kube-apiserver that a float64 would change. */
 function isExact(number: string): boolean {
-  if (number.length < 16 || number.length > 19 || !/^\d+$/.test(number)) return true;
+  if (number.length > 19 || !/^\d+$/.test(number)) return true;
   const value = Number(number);
   // A number that serializes to the same text is unchanged for clients.
   return String(value) === number || BigInt(value) === BigInt(number) || BigInt(number) > maxInt64;
 }
 
 function open(parent: Level | undefined, isObject: boolean): Level {
-  const path = parent ? childPath(parent) : '';
-  return { path, keys: isObject ? new Set() : undefined, index: 0, key: '' };
+  return { parent, keys: isObject ? new Set() : undefined, index: 0, key: '' };
 }
 
 /** Returns the index of the closing quote of the string at `from`. */
@@ -133,7 +143,8 @@ function noteKey(scan: JsonScan, level: Level, keys: Set<string>, quoted: string
   keys.add(key);
 }
 
-function childPath(level: Level): string {
-  if (!level.keys) return `${level.path}[${level.index}]`;
-  return level.path === '' ? level.key : `${level.path}.${level.key}`;
+function childPath({ parent, keys, index, key }: Level): string {
+  const path = parent ? childPath(parent) : '';
+  if (!keys) return `${path}[${index}]`;
+  return path === '' ? key : `${path}.${key}`;
 }
