@@ -1,5 +1,6 @@
 /** The checks of the source tree, run by `npm run check` and by main.test.ts. */
 import { checkCircles } from './circles.ts';
+import { checkDocumentedNames } from './documented-names.ts';
 import { checkDocuments } from './documents.ts';
 import { checkFolderSizes } from './folder-size.ts';
 import { checkImports } from './imports.ts';
@@ -16,6 +17,7 @@ export async function checkTree(root: string): Promise<string[]> {
     ...checkCircles(tree),
     ...checkTestSupport(tree),
     ...(await checkDocuments(root)),
+    ...(await checkDocumentedNames(root)),
     ...(await checkSecurityTable(root)),
   ];
 }

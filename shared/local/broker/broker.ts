@@ -4,7 +4,6 @@ import { type HttpBindings, serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { ArcError, httpStatus } from '#shared/base/errors';
-import type { Metrics } from '#shared/base/telemetry';
 import { answerLimit, readBounded } from './answer.ts';
 import type { Post, PostAnswer, SendPost } from './attempt.ts';
 import { type BrokerEvent, readEvent, withAttributes } from './event.ts';
@@ -18,7 +17,6 @@ export interface BrokerOptions {
   /** How an event reaches a subscriber. Default: over HTTP. */
   send?: SendPost;
   log: Logger;
-  metrics?: Metrics;
   /** Loopback port (default 0: any free one). */
   port?: number;
   /** Events under way per Trigger, waiting for a retry included (default 4096), which namespaces share; beyond it senders get a 429. */
@@ -64,10 +62,6 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     if (lane) lanes.push(lane);
   }
   const depth = () => lanes.reduce((sum, lane) => sum + lane.depth(), 0);
-  options.metrics?.gauge(
-    { name: 'arc_broker_events', help: 'Events accepted and not yet delivered.' },
-    depth,
-  );
 
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.post('*', async ({ env }) => {
@@ -108,11 +102,6 @@ function laneFor(
     return undefined;
   }
   const sink = trigger.delivery.deadLetterSink;
-  const deliveries = options.metrics?.counter({
-    name: 'arc_broker_deliveries_total',
-    help: 'Events per Trigger and what became of them.',
-    labels: ['trigger', 'result'],
-  });
   return createLane(trigger, {
     subscriber,
     deadLetterSink: sink && options.resolve(sink),
@@ -132,7 +121,6 @@ function laneFor(
       );
       return true;
     },
-    count: (result) => deliveries?.inc({ trigger: trigger.name, result }),
   });
 }
 

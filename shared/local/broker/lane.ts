@@ -32,8 +32,6 @@ export interface LaneOptions {
   log: Logger;
   /** Passes a reply to the broker; false without room, which fails the delivery. */
   reply(event: BrokerEvent, cause: BrokerEvent): boolean;
-  /** Counts the results of deliveries: delivered, dead_lettered, dropped. */
-  count(result: 'delivered' | 'dead_lettered' | 'dropped'): void;
 }
 
 /** The extension that counts reply hops; subscribers never see it. */
@@ -53,7 +51,6 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
   const deadLetter = async (event: BrokerEvent, failure: Outcome & { kind: 'failed' }): Promise<void> => {
     const note = { trigger: trigger.name, id: event.attributes.id, status: failure.status };
     if (options.deadLetterSink === undefined) {
-      options.count('dropped');
       log.warn(note, 'an event was refused and there is no dead letter sink: it is dropped');
       return;
     }
@@ -67,7 +64,6 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
       ...tryOptions,
       inspect: (outcome) => outcome,
     });
-    options.count(result.kind === 'done' ? 'dead_lettered' : 'dropped');
     if (result.kind === 'failed' && !signal.aborted) {
       log.warn(
         { ...note, sinkStatus: result.status },
@@ -84,9 +80,8 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
       return { kind: 'failed', retry: true, status: 429, body: Buffer.from('no room for the reply') };
     };
     const outcome = await tryDelivery(sent, options.subscriber, { ...tryOptions, inspect });
-    if (outcome.kind === 'done') options.count('delivered');
     // Events held by a closing broker are lost; the bridge sends again what is still due.
-    else if (!signal.aborted) await deadLetter(sent, outcome);
+    if (outcome.kind !== 'done' && !signal.aborted) await deadLetter(sent, outcome);
   };
 
   return {
@@ -98,7 +93,6 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
       const leave = room.enter(ownerOf(event).namespace);
       const work = deliver(event)
         .catch((caught: unknown) => {
-          options.count('dropped');
           log.error({ err: caught, trigger: trigger.name }, 'a delivery failed in an unforeseen way');
         })
         .finally(() => {
