@@ -154,7 +154,8 @@ export interface EndpointRow extends Row {
   name: string;
   type: string;
   url: string;
-  usage: string;
+  /** The sides that its usage allows. */
+  sides: ('source' | 'destination')[];
   state: 'ready' | 'broken' | 'unknown';
   conditions: Condition[];
   lastProbe: string;

@@ -194,6 +194,7 @@ describe('what is shown', () => {
     expect(source).toMatchObject({
       name: 'source',
       url: 'https://source.example.com',
+      sides: ['source', 'destination'],
       state: 'unknown',
       users: 2,
     });

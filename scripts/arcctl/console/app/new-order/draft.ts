@@ -78,11 +78,9 @@ export function canBe(
   endpoint: EndpointRow,
   type: TypeRow | undefined,
 ): boolean {
-  const isUsable =
-    endpoint.usage === 'All' || endpoint.usage === (side === 'source' ? 'PullOnly' : 'PushOnly');
   const types = (side === 'source' ? type?.sources : type?.destinations) ?? [];
   const isAllowed = endpoint.allowedTypes.length === 0 || endpoint.allowedTypes.includes(type?.name ?? '');
-  return isUsable && isAllowed && (types.length === 0 || types.includes(endpoint.type));
+  return endpoint.sides.includes(side) && isAllowed && (types.length === 0 || types.includes(endpoint.type));
 }
 
 /** Returns the manifest as JSON, without empty fields. */

@@ -115,8 +115,8 @@ const columns: readonly Column<EndpointRow>[] = [
     head: 'Use',
     width: '92px',
     from: 1300,
-    cell: ({ usage }) => usageText(usage),
-    order: ({ usage }) => usage,
+    cell: ({ sides }) => usageText(sides),
+    order: ({ sides }) => usageText(sides),
   },
   {
     id: 'users',
@@ -147,8 +147,9 @@ const columns: readonly Column<EndpointRow>[] = [
   },
 ];
 
-function usageText(usage: string): string {
-  return { PullOnly: 'Source', PushOnly: 'Destination' }[usage] ?? 'Both';
+function usageText(sides: EndpointRow['sides']): string {
+  if (sides.length > 1) return 'Both';
+  return { source: 'Source', destination: 'Destination', none: 'None' }[sides[0] ?? 'none'];
 }
 
 function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly EventRow[] }) {
@@ -156,7 +157,7 @@ function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly
     state,
     url,
     type,
-    usage,
+    sides,
     conditions,
     usedBy,
     users,
@@ -180,7 +181,7 @@ function Details({ endpoint, events }: { endpoint: EndpointRow; events: readonly
         <dt>Namespace</dt>
         <dd>{namespace}</dd>
         <dt>Use</dt>
-        <dd>{usageText(usage)}</dd>
+        <dd>{usageText(sides)}</dd>
         <dt>Credentials</dt>
         <dd>{hasCredentials ? 'from a Secret' : 'none'}</dd>
         {allowedTypes.length > 0 && (

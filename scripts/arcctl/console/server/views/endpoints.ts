@@ -1,7 +1,8 @@
-import { type Endpoint, type KubeEvent, type Order, withDefaults } from '#shared/domain';
+import { type Endpoint, type KubeEvent, mayBe, type Order, withDefaults } from '#shared/domain';
 import type { EndpointRow, EventRow } from '../../api.ts';
 import { eventRow } from './events.ts';
 
+const sides = ['source', 'destination'] as const;
 const mostUsers = 50;
 const mostEvents = 500;
 
@@ -18,7 +19,7 @@ export function endpointRows(endpoints: readonly Endpoint[], orders: readonly Or
       name,
       type: spec.type,
       url: spec.remoteURL,
-      usage: spec.usage ?? 'All',
+      sides: sides.filter((side) => mayBe(side, spec)),
       state: stateOf(conditions.find(({ type }) => type === 'Ready')?.status),
       conditions: conditions.map(({ type, status: is, reason, message, lastTransitionTime: since = '' }) => {
         return { type, status: is, reason, message, since };
