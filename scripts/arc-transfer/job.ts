@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Job, JobEndpoint } from '#shared/domain';
-import { type CopyOptions, formatReference, isDigest, parseImageName, TransferError } from '#shared/transfer';
+import {
+  type CopyOptions,
+  formatReference,
+  hasFiles,
+  isDigest,
+  parseImageName,
+  TransferError,
+} from '#shared/transfer';
 import { dockerCertificates } from './docker-certificates.ts';
 import { dockerCredentials, dockerLogins } from './docker-credentials.ts';
 import { speaksTls } from './loopback-tls.ts';
@@ -82,7 +89,7 @@ export async function makeSource(
   env: Environment,
 ): Promise<Omit<Job, 'destination'>> {
   const source = parseSource(from);
-  if (fileTypes.has(source.type))
+  if (hasFiles(source))
     throw new TransferError(
       'config',
       `SRC "${from}" is a file, but a bundle contains images, charts and other OCI artifacts: copy it into a registry first.`,
@@ -126,14 +133,12 @@ export async function makePlace(
 
 function parseSource(from: string): Place {
   const source = parsePlace(from);
-  if (source.name !== undefined || source.type === 'oci-layout' || fileTypes.has(source.type)) return source;
+  if (source.name !== undefined || source.type === 'oci-layout' || hasFiles(source)) return source;
   throw new TransferError(
     'config',
     `SRC "${from}" names no artifact: add it, as in oci://host/team/app:1.0.`,
   );
 }
-
-const fileTypes = new Set(['http', 'webdav', 's3']);
 
 /** The fields for the type of the source, as documented in docs/orders.md. */
 function specOf(
@@ -143,9 +148,9 @@ function specOf(
   options: JobOptions,
 ): Job['artifact']['spec'] {
   const { digest } = options;
-  if (name === undefined && fileTypes.has(source.type)) return folderSpec(source, destination, options);
+  if (name === undefined && hasFiles(source)) return folderSpec(source, destination, options);
   if (name === undefined || source.type === 'oci-layout') return imageSpec(name, destination, options);
-  if (fileTypes.has(source.type) || fileTypes.has(destination.type)) {
+  if (hasFiles(source) || hasFiles(destination)) {
     const last = name.slice(name.lastIndexOf('/') + 1);
     const override = destination.name ?? (destination.type === 'oci' ? undefined : last);
     return {
@@ -179,7 +184,7 @@ function folderSpec(
 ): Job['artifact']['spec'] {
   if (digest !== undefined)
     throw new TransferError('config', '--digest is for a single artifact, but SRC is a folder.');
-  if (name === undefined && fileTypes.has(type)) return { path: '/' };
+  if (name === undefined && hasFiles({ type })) return { path: '/' };
   throw new TransferError(
     'config',
     `SRC ${remoteURL}/ is a folder, but DST ${to} is not: DST must be a folder on a file server or in S3, with a trailing slash.`,

@@ -1,6 +1,7 @@
 /** Transfers: the OCI, file and S3 clients, copies, policies, bundles, and their closed set of failures. */
 
 export {
+  type FileType,
   formatReference,
   hasFiles,
   type ImageName,

@@ -7,6 +7,7 @@ import {
   type FileLocation,
   type FileSink,
   type FileSource,
+  type FileType,
   hasFiles,
   type NamedFile,
   ociFile,
@@ -45,7 +46,8 @@ const oci: FileKind = {
     ociFileSink(session.repository({ ...location, image: path }, 'pull,push'), folder, session.retry),
 };
 
-const kinds = new Map<string, FileKind>(Object.entries({ http, webdav, s3, oci }));
+const fileKinds: Record<FileType | 'oci', FileKind> = { http, webdav, s3, oci };
+const kinds = new Map<string, FileKind>(Object.entries(fileKinds));
 
 /** True for a job that moves a file: the type of one of its Endpoints stores files, not images. */
 export function isFileJob({ source, destination }: Job): boolean {

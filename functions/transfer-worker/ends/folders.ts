@@ -5,6 +5,7 @@ import {
   copyFolder,
   type FileFolder,
   type FileLocation,
+  type FileType,
   type FolderEnds,
   hasFiles,
   openS3Folder,
@@ -17,11 +18,14 @@ import { openFileEnds } from './files.ts';
 
 type Spec = Job['artifact']['spec'];
 
-const kinds = new Map<string, (location: FileLocation, context: TransferContext) => FileFolder>([
-  ['http', (location, { session }) => openWebFolder(location, session, false)],
-  ['webdav', (location, { session }) => openWebFolder(location, session, true)],
-  ['s3', (location, { session }) => openS3Folder(location, session)],
-]);
+type OpenFolder = (location: FileLocation, context: TransferContext) => FileFolder;
+
+const openers: Record<FileType, OpenFolder> = {
+  http: (location, { session }) => openWebFolder(location, session, false),
+  webdav: (location, { session }) => openWebFolder(location, session, true),
+  s3: (location, { session }) => openS3Folder(location, session),
+};
+const kinds = new Map<string, OpenFolder>(Object.entries(openers));
 
 /** True for a job that moves a folder: its path ends with a slash. */
 export function isFolderJob({ artifact, source, destination }: Job): boolean {

@@ -6,7 +6,15 @@ export { decodedName, escapeName, fileURL } from './file-url.ts';
 export { folderNames } from './folder.ts';
 export { type ImageAddress, resolveAddress } from './image-address.ts';
 export { entryName, landingEntry, landingName, layoutEntry, movedName, writtenTag } from './landing.ts';
-export { bundleRecord, hasFiles, type Landing, type Place, placeOf } from './place.ts';
+export {
+  bundleRecord,
+  type FileType,
+  fileTypes,
+  hasFiles,
+  type Landing,
+  type Place,
+  placeOf,
+} from './place.ts';
 export {
   formatReference,
   type ImageName,

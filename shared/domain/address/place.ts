@@ -26,11 +26,12 @@ export interface Landing {
 }
 
 /** Types of Endpoint that hold single files. Unknown types count as registries: operators name types freely. */
-const fileTypes: ReadonlySet<string> = new Set(['http', 'webdav', 's3']);
+export const fileTypes = ['http', 'webdav', 's3'] as const;
+export type FileType = (typeof fileTypes)[number];
 
 /** Returns true for an Endpoint that holds plain files rather than artifacts of a registry. */
 export function hasFiles({ type }: { type: string }): boolean {
-  return fileTypes.has(type);
+  return fileTypes.some((each) => each === type);
 }
 
 /** Returns the path of a bundle's record, the file that is written last: the place of a bundle is that of its record. */

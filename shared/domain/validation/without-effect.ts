@@ -1,4 +1,5 @@
 import { ownerOfKind } from '#shared/base/meta';
+import { fileTypes } from '#shared/domain/address';
 import type { ArtifactType } from '../kinds/artifact-type.ts';
 import type { ArtifactWorkflow } from '../kinds/artifact-workflow.ts';
 import type { Cron, RetryPolicy } from '../kinds/common.ts';
@@ -83,7 +84,7 @@ export function artifactTypeWithoutEffect({ spec }: ArtifactType): string[] {
 }
 
 /** The Endpoint types supported by the artifact types in knative/base. */
-const standardTypes = ['bundle', 'helm', 'http', 'oci', 'oci-layout', 's3', 'webdav'];
+const standardTypes: readonly string[] = [...fileTypes, 'bundle', 'helm', 'oci', 'oci-layout'].sort();
 
 /** Warns about an unknown type: custom types are valid, but the shipped artifact types would not accept a misspelt one. */
 export function unknownType({ spec: { type } }: Endpoint): string[] {
