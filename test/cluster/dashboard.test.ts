@@ -103,6 +103,10 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', { timeout: 300_000 },
     ['dark', 400],
   ] as const)('has nothing that axe finds, %s and %d pixels wide', async (colorScheme, width) => {
     const page = await open('/', { colorScheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' });
+    const links = await page
+      .locator('nav a')
+      .evaluateAll((all) => all.map((each) => each.getAttribute('href')));
+    expect(pages.map(([where]) => where)).toEqual(expect.arrayContaining(links));
     const found: Record<string, unknown> = {};
     for (const [where, ready] of pages) {
       await page.goto(new URL(where, dashboard.url).href);

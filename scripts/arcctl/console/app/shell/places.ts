@@ -19,7 +19,7 @@ export interface Place {
   key: string;
 }
 
-export const groups: readonly { head: string; places: readonly Place[] }[] = [
+export const groups = [
   {
     head: 'Work',
     places: [
@@ -38,6 +38,9 @@ export const groups: readonly { head: string; places: readonly Place[] }[] = [
       { href: '/doctor', name: 'Doctor', icon: HeartPulse, key: 'd' },
     ],
   },
-];
+] as const satisfies readonly { head: string; places: readonly Place[] }[];
 
-export const places = groups.flatMap((group) => group.places);
+/** Every href of the navigation. */
+export type PlaceHref = (typeof groups)[number]['places'][number]['href'];
+
+export const places: readonly Place[] = groups.flatMap((group) => [...group.places]);
