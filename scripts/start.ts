@@ -18,7 +18,7 @@ if ('usage' in options) {
   process.exit(2);
 }
 if (options.backup !== undefined) {
-  const { backUpState } = await import('./standalone/keep-state.ts');
+  const { backUpState } = await import('./standalone/backup.ts');
   console.log(await orFail('back up', backUpState(path.resolve(options.folder), options.backup)));
   process.exit(0);
 }
@@ -30,12 +30,12 @@ const standalone = await orFail('start', start(options));
 const registries = options.withRegistry ? await startRegistries(standalone, options.folder) : undefined;
 const { startDashboard } = await import('./arcctl/console/server/serve.ts');
 const { admin: api, transport, url: server } = standalone;
-const { rememberAccess, rememberedAccess } = await import('./standalone/dashboard-access.ts');
+const { saveAccess, loadAccess } = await import('./standalone/dashboard-access.ts');
 const { folder } = options;
-const access = await rememberedAccess(folder);
+const access = await loadAccess(folder);
 const hint = (words: string) => `npm run -s arcctl -- ${words}`;
 const dashboard = await startDashboard({ api, transport, server, hint }, { port: 0, access });
-await rememberAccess(folder, dashboard.access);
+await saveAccess(folder, dashboard.access);
 const { firstOrder } = registries ?? {};
 console.log(greeting({ ...standalone, folder, dashboard: dashboard.url, firstOrder }, process.cwd()));
 module.flushCompileCache(); // now, in case the process is killed with kill -9
@@ -74,7 +74,7 @@ async function start({
     console.error(await recoverState(path.resolve(rest.folder)));
   }
   if (restore !== undefined) {
-    const { restoreState } = await import('./standalone/keep-state.ts');
+    const { restoreState } = await import('./standalone/backup.ts');
     console.error(await restoreState(path.resolve(rest.folder), restore));
   }
   const { startStandalone } = await import('./standalone/standalone.ts');

@@ -11,7 +11,7 @@ export const chartName = 'artifact-conduit';
 const source = path.join(import.meta.dirname, 'chart');
 
 /** Placeholders in rendered objects for values of the chart. */
-const marks = { image: 'ARC_IMAGE', etcdImage: 'ARC_ETCD_IMAGE', storage: 'ARC_STORAGE' };
+const placeholders = { image: 'ARC_IMAGE', etcdImage: 'ARC_ETCD_IMAGE', storage: 'ARC_STORAGE' };
 
 /**
  * Writes the Helm chart, generated from the rendered overlays: an object that both overlays share is included once, a different one
@@ -32,11 +32,11 @@ export async function releaseChart(context: ReleaseContext, image: string): Prom
   ]);
   const rendered = {} as Record<Overlay, Map<string, string>>;
   for (const overlay of overlays) {
-    const yaml = await renderFolder(`overlays/${overlay}`, marks.image, signal);
+    const yaml = await renderFolder(`overlays/${overlay}`, placeholders.image, signal);
     rendered[overlay] = templatesOf(objectsOf(yaml, overlay), etcd);
   }
-  for (const [name, template] of joined(rendered)) files.set(`templates/${name}`, template);
-  const tenant = objectsOf(await renderFolder('tenant', marks.image, signal), 'tenant');
+  for (const [name, template] of mergeOverlays(rendered)) files.set(`templates/${name}`, template);
+  const tenant = objectsOf(await renderFolder('tenant', placeholders.image, signal), 'tenant');
   files.set('templates/tenants.yaml', tenantTemplate(tenant));
   const file = path.join(folder, `${chartName}-${version}.tgz`);
   const entries = [...files].map(([name, content]) => ({
@@ -84,17 +84,17 @@ function fileNameOf({ apiVersion, kind, metadata: { namespace, name } }: Rendere
 
 function withValues(object: Rendered, etcd: string): object {
   const { imagePullSecrets: _, ...copy }: Record<string, unknown> = JSON.parse(
-    JSON.stringify(object).replaceAll(JSON.stringify(etcd), JSON.stringify(marks.etcdImage)),
+    JSON.stringify(object).replaceAll(JSON.stringify(etcd), JSON.stringify(placeholders.etcdImage)),
   );
-  if (object.kind === 'StatefulSet') markStorage(copy);
+  if (object.kind === 'StatefulSet') insertStoragePlaceholder(copy);
   return copy;
 }
 
-function markStorage({ spec }: Record<string, unknown>): void {
+function insertStoragePlaceholder({ spec }: Record<string, unknown>): void {
   const claims = isRecord(spec) && Array.isArray(spec.volumeClaimTemplates) ? spec.volumeClaimTemplates : [];
   for (const claim of claims) {
     const { requests } = claim.spec.resources;
-    requests.storage = `${marks.storage}_${requests.storage}`;
+    requests.storage = `${placeholders.storage}_${requests.storage}`;
   }
 }
 
@@ -103,10 +103,10 @@ function templateOf(object: object): string {
   const { kind, metadata } = object as Rendered;
   const yaml = yamlOf(object)
     .replaceAll('{{', '{{ "{{" }}')
-    .replaceAll(`: ${marks.etcdImage}\n`, ': {{ .Values.etcd.image | quote }}\n')
-    .replaceAll(`: ${marks.image}\n`, ': {{ .Values.image | quote }}\n')
+    .replaceAll(`: ${placeholders.etcdImage}\n`, ': {{ .Values.etcd.image | quote }}\n')
+    .replaceAll(`: ${placeholders.image}\n`, ': {{ .Values.image | quote }}\n')
     .replaceAll(
-      new RegExp(`^( +)resources:\\n( +)requests:\\n( +)storage: ${marks.storage}_(\\w+)\\n`, 'gm'),
+      new RegExp(`^( +)resources:\\n( +)requests:\\n( +)storage: ${placeholders.storage}_(\\w+)\\n`, 'gm'),
       (_, claim: string, requests: string, storage: string, size: string) => `${claim}resources:
 ${requests}requests:
 ${storage}storage: {{ .Values.etcd.storage | default "${size}" | quote }}
@@ -115,9 +115,9 @@ ${claim}storageClassName: {{ .Values.etcd.storageClassName | quote }}
 {{- end }}
 `,
     );
-  const left = Object.values(marks).find((mark) => yaml.includes(mark));
-  if (left !== undefined)
-    throw new Error(`${kind} ${metadata.name} has ${left} where the chart expects none`);
+  const unreplaced = Object.values(placeholders).find((each) => yaml.includes(each));
+  if (unreplaced !== undefined)
+    throw new Error(`${kind} ${metadata.name} has ${unreplaced} where the chart expects none`);
   if (kind === 'ServiceAccount') return `${yaml}${block('imagePullSecrets', '.Values.imagePullSecrets')}`;
   if (kind === 'ConfigMap' && metadata.name === 'arc-settings')
     return `${yaml}${block('data', '.Values.settings')}`;
@@ -129,7 +129,8 @@ function block(field: string, value: string): string {
   return `{{- with ${value} }}\n${field}:\n{{ toYaml . | indent 2 }}\n{{- end }}\n`;
 }
 
-function joined({ production, dev }: Record<Overlay, Map<string, string>>): Map<string, string> {
+/** Returns the templates of both overlays; a template that differs is rendered for its overlay. */
+function mergeOverlays({ production, dev }: Record<Overlay, Map<string, string>>): Map<string, string> {
   const all = new Map<string, string>();
   for (const name of new Set([...production.keys(), ...dev.keys()].toSorted())) {
     const [one, other] = [production.get(name), dev.get(name)];

@@ -54,12 +54,12 @@ const dynamicBuiltins: Plugin = {
 /** Builds the script of a program and lists its files. */
 export async function executableSource(name: Executable): Promise<ExecutableSource> {
   if (name !== 'arc-standalone') {
-    const { script, metafile } = await scriptOf(`scripts/${name}/main.ts`, name === 'arcctl');
+    const { script, metafile } = await scriptOf(`scripts/${name}/main.ts`);
     return { script: `${head}${script}`, files: {}, hasAddon: false, packages: packagesOf(metafile) };
   }
   const [standalone, worker] = await Promise.all([
-    scriptOf('scripts/start.ts', true),
-    scriptOf('functions/transfer-worker/main.ts', false),
+    scriptOf('scripts/start.ts'),
+    scriptOf('functions/transfer-worker/main.ts'),
   ]);
   const choose = `if (process.env.${programVariable} === '${workerProgram}') ${worker.script} else ${standalone.script}`;
   return {
@@ -109,10 +109,7 @@ const unpack = `const __tree = (() => {
 `;
 
 /** Wraps the program, an ES module with top-level awaits, in an async function. */
-async function scriptOf(
-  entry: string,
-  leavesJudgesOut: boolean,
-): Promise<{ script: string; metafile: Metafile }> {
+async function scriptOf(entry: string): Promise<{ script: string; metafile: Metafile }> {
   const { outputFiles, metafile } = await build({
     ...bundleSettings,
     entryPoints: [entry],
@@ -126,7 +123,7 @@ async function scriptOf(
     },
     plugins: [
       removeUnusedCode,
-      ...(leavesJudgesOut && entry.includes('arcctl') ? [removeVerifiers] : []),
+      ...(entry === 'scripts/arcctl/main.ts' ? [removeVerifiers] : []),
       loadProxiesLazily,
       dynamicBuiltins,
       loadBuiltinsLazily,

@@ -25,7 +25,7 @@ import { releaseSboms } from './sbom.ts';
 import { signFile, signImage, writeStatement } from './signing.ts';
 import { licenseText, thirdParties } from './third-party.ts';
 
-const sums = 'SHA256SUMS';
+const checksums = 'SHA256SUMS';
 
 /**
  * Builds all files of a release in a folder. The same sources, lock file, runtime, libraries and time give the same bytes, except for ECDSA
@@ -38,7 +38,7 @@ export async function makeRelease(
 ): Promise<string> {
   const { folder, image, base, key, url = `https://example.com/artifact-conduit/v${version}` } = options;
   const signKey = key === undefined ? undefined : parsePrivateKey(await readKey(key), key);
-  await clear(folder);
+  await clearFolder(folder);
   const workFolder = await mkdtemp(path.join(os.tmpdir(), 'arc-release-'));
   const context: ReleaseContext = {
     ...rest,
@@ -51,13 +51,13 @@ export async function makeRelease(
     ...(signKey && { key: signKey }),
   };
   try {
-    return await fill(context);
+    return await writeRelease(context);
   } finally {
     await rm(workFolder, { recursive: true, force: true });
   }
 }
 
-async function fill(context: ReleaseContext): Promise<string> {
+async function writeRelease(context: ReleaseContext): Promise<string> {
   const { folder, workFolder, image, note, signal } = context;
   const bundles = await bundleCommands(path.join(workFolder, 'commands'));
   const functions = await buildFunctions(path.join(workFolder, 'functions'));
@@ -69,7 +69,7 @@ async function fill(context: ReleaseContext): Promise<string> {
   const libraries =
     context.base === undefined
       ? (await Promise.all(architectures.map((each) => debianLibraries(each, signal)))).flatMap(
-          (of) => of.libraries,
+          (found) => found.libraries,
         )
       : [];
   const licenses = await licenseText(parties, runtime, libraries);
@@ -88,8 +88,11 @@ async function fill(context: ReleaseContext): Promise<string> {
   await signImage(layout, root, await provenance([]), context);
   await releaseBundle(context, layout);
   const files = await digests(folder);
-  await writeFile(path.join(folder, sums), files.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join(''));
-  await signFile(path.join(folder, sums), context);
+  await writeFile(
+    path.join(folder, checksums),
+    files.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join(''),
+  );
+  await signFile(path.join(folder, checksums), context);
   const subjects = files.map(({ name, sha256 }) => ({ name, digest: { sha256 } }));
   await writeStatement(path.join(folder, 'provenance.json'), await provenance(subjects), context);
   note(`${files.length} files in ${folder}`);
@@ -102,7 +105,7 @@ async function readKey(file: string): Promise<string> {
   });
 }
 
-async function clear(folder: string): Promise<void> {
+async function clearFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const found = await readdir(folder);
   if (found.length > 0 && !found.includes('THIRD-PARTY.txt'))

@@ -31,8 +31,8 @@ export async function provenanceOf(
     ...architectures.map((architecture) => ({
       uri: `pkg:generic/node@${nodeVersion}?os=linux&arch=${architecture}`,
     })),
-    ...libraries.map(({ name, version: of, architecture }) => ({
-      uri: `pkg:deb/debian/${name}@${of}?arch=${architecture}`,
+    ...libraries.map(({ name, version: packageVersion, architecture }) => ({
+      uri: `pkg:deb/debian/${name}@${packageVersion}?arch=${architecture}`,
     })),
   ];
   return {

@@ -42,10 +42,10 @@ export async function releaseSboms(
   const shipped = new Set(parties.map((each) => `${each.name}@${each.version}`));
   const extras: Extra[] = [
     { name: 'node', version: nodeVersion, purl: `pkg:generic/node@${nodeVersion}`, license: 'MIT' },
-    ...libraries.map(({ name, version: of, architecture }) => ({
+    ...libraries.map(({ name, version: packageVersion, architecture }) => ({
       name,
-      version: of,
-      purl: `pkg:deb/debian/${name.replaceAll('+', '%2B')}@${encodeURIComponent(of)}?arch=${architecture}`,
+      version: packageVersion,
+      purl: `pkg:deb/debian/${name.replaceAll('+', '%2B')}@${encodeURIComponent(packageVersion)}?arch=${architecture}`,
     })),
   ];
   const made = async <T>(format: string): Promise<T> =>

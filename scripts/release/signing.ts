@@ -57,9 +57,9 @@ async function attach(
   { time }: ReleaseContext,
 ): Promise<void> {
   const store = async (type: string, bytes: Buffer): Promise<Descriptor> => {
-    const of = digestOf(bytes);
-    await writeFile(path.join(layout, 'blobs', of.replace(':', '/')), bytes);
-    return { mediaType: type, digest: of, size: bytes.length };
+    const blobDigest = digestOf(bytes);
+    await writeFile(path.join(layout, 'blobs', blobDigest.replace(':', '/')), bytes);
+    return { mediaType: type, digest: blobDigest, size: bytes.length };
   };
   const created = { 'org.opencontainers.image.created': isoSeconds(time * 1000) };
   const manifest = {

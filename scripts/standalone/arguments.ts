@@ -1,7 +1,7 @@
 import { isSea } from 'node:sea';
 import { parseArgs } from 'node:util';
 import { version } from '../version/version.ts';
-import { type Switch, switches } from './switches.ts';
+import { type OptionalFeature, optionalFeatures } from './optional-features.ts';
 
 export interface StartOptions {
   folder: string;
@@ -11,7 +11,7 @@ export interface StartOptions {
   /** Local command by image pattern. */
   programs: Record<string, string[]>;
   /** Disabled features. */
-  without: Switch[];
+  without: OptionalFeature[];
   /** Starts two registries, and writes an Order that copies between them. */
   withRegistry: boolean;
   /** Subscriber of domain events. */
@@ -34,7 +34,7 @@ const usage = `usage: ${startCommand} [--folder .arc] [--port 0] [--log-level wa
   --port       port of the API server on loopback (default: a free port, kept at later starts)
   --log-level  debug, info, warn or error (default warn); logs are JSON lines on stdout
   --program    run this local command for container images that match the pattern; repeatable
-  --without    disable features, like the components of that name: ${switches.join(', ')}
+  --without    disable features, like the components of that name: ${optionalFeatures.join(', ')}
   --with-registry  start two in-memory registries, one with an image, and print an Order that copies it
   --sink       send the events of Orders and artifacts to this http(s) URL, as a Knative Trigger would
   --version    print the version
@@ -73,11 +73,11 @@ export function parseStartArguments(
     if (!['debug', 'info', 'warn', 'error'].includes(values['log-level']))
       return { usage: `--log-level ${values['log-level']}: give debug, info, warn or error\n${usage}` };
     const programs = programsOf(values.program);
-    const without: Switch[] = [];
+    const without: OptionalFeature[] = [];
     for (const name of values.without.flatMap((list) => list.split(','))) {
-      const found = switches.find((one) => one === name);
+      const found = optionalFeatures.find((one) => one === name);
       if (found === undefined)
-        return { usage: `--without ${name}: use some of ${switches.join(', ')}\n${usage}` };
+        return { usage: `--without ${name}: use some of ${optionalFeatures.join(', ')}\n${usage}` };
       without.push(found);
     }
     const sink = sinkOf(values.sink);

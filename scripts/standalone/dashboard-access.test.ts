@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createHostName, createSecrets } from '../arcctl/console/server/guard.ts';
-import { rememberAccess, rememberedAccess } from './dashboard-access.ts';
+import { loadAccess, saveAccess } from './dashboard-access.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -14,9 +14,9 @@ afterEach(() => rm(folder, { recursive: true }));
 const access = { hostName: createHostName(), port: 4711, secrets: createSecrets() };
 
 it('keeps the address and the secrets of the dashboard, for their owner alone', async () => {
-  expect(await rememberedAccess(folder)).toBeUndefined();
-  await rememberAccess(folder, access);
-  expect(await rememberedAccess(folder)).toEqual(access);
+  expect(await loadAccess(folder)).toBeUndefined();
+  await saveAccess(folder, access);
+  expect(await loadAccess(folder)).toEqual(access);
   expect((await stat(path.join(folder, 'dashboard.json'))).mode & 0o777).toBe(0o600);
 });
 
@@ -28,5 +28,5 @@ it.each([
   ['for no port', JSON.stringify({ ...access, port: 0 })],
 ])('begins anew where the file is %s', async (_, text) => {
   await writeFile(path.join(folder, 'dashboard.json'), text);
-  expect(await rememberedAccess(folder)).toBeUndefined();
+  expect(await loadAccess(folder)).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { ArcError } from '#shared/base/errors';
 import type { Authenticator, User } from '#shared/kubernetes/apiserver';
-import { readIfPresent, writeWhole } from './state-files.ts';
+import { readIfPresent, writeAtomically } from './state-files.ts';
 
 /** The namespace of ARC's ServiceAccounts. */
 export const conduitNamespace = 'arc-system';
@@ -24,7 +24,7 @@ export async function loadIdentities(folder: string, names: readonly string[]): 
   const tokens = new Map(Object.entries(JSON.parse(saved) as Record<string, string>));
   const fresh = names.filter((name) => !tokens.has(name));
   for (const name of fresh) tokens.set(name, randomBytes(32).toString('base64url'));
-  if (fresh.length > 0) await writeWhole(file, JSON.stringify(Object.fromEntries(tokens)));
+  if (fresh.length > 0) await writeAtomically(file, JSON.stringify(Object.fromEntries(tokens)));
 
   const users = new Map([...tokens].map(([name, token]) => [token, userOf(name)]));
   return {

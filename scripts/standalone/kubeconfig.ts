@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { writeWhole } from './state-files.ts';
+import { writeAtomically } from './state-files.ts';
 
 /** Writes a kubeconfig for one user of one server; it contains a token, so only its owner can read it. */
 export async function writeKubeconfig(
@@ -22,5 +22,5 @@ export async function writeKubeconfig(
     users: [{ name: 'admin', user: { token: access.token } }],
     contexts: [{ name: 'arc', context: { cluster: 'arc', user: 'admin', namespace: 'default' } }],
   };
-  await writeWhole(file, stringify(config));
+  await writeAtomically(file, stringify(config));
 }

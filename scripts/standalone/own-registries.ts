@@ -4,7 +4,7 @@ import type { KubeObject } from '#shared/base/meta';
 import { endpoints, namespaces, type Order, orders } from '#shared/domain';
 import { type Kind, objectPath, query, type Transport } from '#shared/kubernetes/client';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
-import { readIfPresent, writeWhole } from './state-files.ts';
+import { readIfPresent, writeAtomically } from './state-files.ts';
 
 const namespace = 'trial';
 
@@ -19,8 +19,8 @@ export interface OwnRegistries {
  * Order that copies the image. Ports are stable across restarts, because a changed URL would rerun finished Orders.
  */
 export async function startOwnRegistries(api: Transport, folder: string): Promise<OwnRegistries> {
-  const source = await onRememberedPort(path.join(folder, 'source-port'));
-  const destination = await onRememberedPort(path.join(folder, 'destination-port'));
+  const source = await startOnSavedPort(path.join(folder, 'source-port'));
+  const destination = await startOnSavedPort(path.join(folder, 'destination-port'));
   await seedImage(source, 'team/app', '1.0');
   const { apiVersion, kind } = namespaces;
   await apply(api, namespaces, { apiVersion, kind, metadata: { name: namespace } });
@@ -28,7 +28,7 @@ export async function startOwnRegistries(api: Transport, folder: string): Promis
   await apply(api, endpoints, endpointOf('destination', 'PushOnly', destination));
   const file = path.join(folder, 'first-order.yaml');
   const comment = `# Copies from the registry at ${source.url} to the one at ${destination.url}; both are in the memory of \`npm start\`.\n`;
-  await writeWhole(file, comment + stringify(firstOrder));
+  await writeAtomically(file, comment + stringify(firstOrder));
   return {
     firstOrder: { file, namespace },
     async close() {
@@ -48,13 +48,13 @@ const firstOrder: Order = {
 };
 
 /** Starts a registry on its previous port, or on another one if that is in use. */
-async function onRememberedPort(file: string): Promise<Registry> {
+async function startOnSavedPort(file: string): Promise<Registry> {
   const last = Number.parseInt((await readIfPresent(file)) ?? '', 10) || 0;
   const registry = await startRegistry({ port: last }).catch((caught: NodeJS.ErrnoException) => {
     if (caught.code !== 'EADDRINUSE') throw caught;
     return startRegistry({});
   });
-  await writeWhole(file, new URL(registry.url).port);
+  await writeAtomically(file, new URL(registry.url).port);
   return registry;
 }
 

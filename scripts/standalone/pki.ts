@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { readIfPresent, writeWhole } from './state-files.ts';
+import { readIfPresent, writeAtomically } from './state-files.ts';
 
 /** A CA and a serving certificate for loopback, PEM. */
 export interface Pki {
@@ -19,12 +19,12 @@ export async function loadPki(folder: string, now: Date): Promise<Pki> {
   const file = path.join(folder, 'pki.json');
   const saved = await readIfPresent(file);
   if (saved !== undefined) return JSON.parse(saved) as Pki;
-  const made = await makePki(now);
-  await writeWhole(file, JSON.stringify(made));
+  const made = await createPki(now);
+  await writeAtomically(file, JSON.stringify(made));
   return made;
 }
 
-async function makePki(now: Date): Promise<Pki> {
+async function createPki(now: Date): Promise<Pki> {
   const { generate } = await import('selfsigned'); // only needed to create certificates
   const notBeforeDate = new Date(now.getTime() - 60_000);
   const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate } as const;

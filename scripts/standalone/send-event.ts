@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { untilAborted } from '#shared/base/async';
 import type { Served } from '#shared/conduit/runtime';
 import { type Broker, type Post, type SendPost, sendOverHttp } from '#shared/local';
@@ -13,35 +13,35 @@ const sent = channel(sentChannel);
 const answered = channel(answeredChannel);
 
 /** Time in milliseconds during which an event counts as in flight for the bridge: the maximum response time of a broker. */
-const longestHold = 2_000;
+const maxInFlightMs = 2_000;
 
 /** Adapts the in-process broker to the bridge's sink. It responds after the functions, like an in-memory channel. */
 export function sinkOf(broker: Broker): LocalSink {
   return {
     async take(headers, body) {
       // Many events at once would block the event loop.
-      await turn();
+      await yieldToEventLoop();
       const { status, handled } = broker.take({ headers, body: Buffer.from(body) });
-      const hold = Promise.withResolvers<void>();
-      const timer = setTimeout(hold.resolve, longestHold);
-      await Promise.race([handled, hold.promise]);
+      const timeout = Promise.withResolvers<void>();
+      const timer = setTimeout(timeout.resolve, maxInFlightMs);
+      await Promise.race([handled, timeout.promise]);
       clearTimeout(timer);
       return { status, retryAfter: undefined };
     },
   };
 }
 
-type Take = Served['fetch'];
+type Handler = Served['fetch'];
 
 /** Sends events to in-process functions by the origin of their URL, and all others over HTTP. */
-export function sendInProcess(functions: ReadonlyMap<string, Take>): SendPost {
+export function sendInProcess(functions: ReadonlyMap<string, Handler>): SendPost {
   return async (url, post, signal) => {
-    const take = functions.get(url.origin);
-    if (take === undefined) return sendOverHttp(url, post, signal);
+    const handle = functions.get(url.origin);
+    if (handle === undefined) return sendOverHttp(url, post, signal);
     const { headers } = post;
     sent.publish({ request: { headers } });
-    const taken = (async () => take(requestOf(url, post), { incoming: { headers } }))();
-    const response = await untilAborted(taken, signal);
+    const handled = (async () => handle(requestOf(url, post), { incoming: { headers } }))();
+    const response = await untilAborted(handled, signal);
     const body = response.status === 204 ? none : Buffer.from(await response.arrayBuffer());
     answered.publish({ request: { headers } });
     return { status: response.status, headers: Object.fromEntries(response.headers), body };

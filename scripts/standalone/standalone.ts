@@ -34,10 +34,10 @@ import { functions } from './functions.ts';
 import { loadIdentities } from './identities.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { openState } from './open-state.ts';
+import { isInstalled, type OptionalFeature, withoutFeatures } from './optional-features.ts';
 import { loadPki } from './pki.ts';
 import { sendInProcess, sinkOf } from './send-event.ts';
-import { makeFolder, rememberedPort, rememberPort } from './state-files.ts';
-import { isInstalled, type Switch, switchedOff } from './switches.ts';
+import { loadPort, makeFolder, savePort } from './state-files.ts';
 import { withWorker } from './worker-program.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -58,7 +58,7 @@ export interface StandaloneOptions {
   /** Wraps the store, for tests that count or disturb writes. */
   wrapStore?: (store: Store) => Store;
   /** Disabled features. */
-  without?: readonly Switch[];
+  without?: readonly OptionalFeature[];
   /** Subscriber of domain events. */
   sink?: URL;
   /** False: the caller updates Workflows instead of the executor. Default: true. */
@@ -97,7 +97,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   );
   const folders = [base, ...components, path.dirname(roles)];
   const { without = [] } = options;
-  const manifests = await switchedOff((await Promise.all(folders.map(loadManifests))).flat(), without);
+  const manifests = await withoutFeatures((await Promise.all(folders.map(loadManifests))).flat(), without);
   const identities = await loadIdentities(folder, [
     'admin',
     'api-server',
@@ -127,10 +127,10 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const api = await serve(server, {
     certificate: pki,
     host: '127.0.0.1',
-    port: options.port || (await rememberedPort(folder)),
+    port: options.port || (await loadPort(folder)),
   });
   stack.defer(() => api.close({ graceMs: 2_000 }));
-  await rememberPort(folder, api.port);
+  await savePort(folder, api.port);
   const url = `https://127.0.0.1:${api.port}`;
   const accessOf = (name: string) => ({
     server: url,
@@ -161,7 +161,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   await Promise.all([followed.ready, granted.ready]);
 
   const urls = new Map<string, URL>();
-  const takers = new Map<string, Served['fetch']>();
+  const handlers = new Map<string, Served['fetch']>();
   const installed = Object.entries(functions).filter(([name]) => isInstalled(manifests, name));
   for (const [name, fn] of installed) {
     const served = await serveFunction(fn, {
@@ -175,7 +175,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     stack.defer(() => served.close());
     const address = new URL(served.url);
     urls.set(name, address);
-    takers.set(address.origin, served.fetch);
+    handlers.set(address.origin, served.fetch);
   }
 
   const resolve = (to: Destination) =>
@@ -183,7 +183,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const broker = await startBroker({
     triggers: parseTriggers(options.sink ? [...manifests, subscriptionOf(options.sink)] : manifests),
     resolve,
-    send: sendInProcess(takers),
+    send: sendInProcess(handlers),
     log: log.child({ part: 'broker' }),
     concurrency: deliveriesPerTrigger,
   });

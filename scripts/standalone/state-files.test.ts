@@ -6,7 +6,7 @@ import { loadIdentities } from './identities.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { openState } from './open-state.ts';
 import { loadPki } from './pki.ts';
-import { makeFolder, rememberedPort, rememberPort } from './state-files.ts';
+import { loadPort, makeFolder, savePort } from './state-files.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -44,12 +44,12 @@ it('the port and the kubeconfig stay what they were, too', async () => {
   const kubeconfig = path.join(folder, 'kubeconfig');
   const access = { server: 'https://127.0.0.1:1', ca: '', token: 'a' };
   await writeKubeconfig(kubeconfig, access);
-  await rememberPort(folder, 1234);
+  await savePort(folder, 1234);
   for (const name of ['kubeconfig', 'port']) await mkdir(path.join(folder, `${name}.partial`));
   await expect(writeKubeconfig(kubeconfig, { ...access, token: 'b' })).rejects.toThrow('EISDIR');
-  await expect(rememberPort(folder, 5678)).rejects.toThrow('EISDIR');
+  await expect(savePort(folder, 5678)).rejects.toThrow('EISDIR');
   expect(await readFile(kubeconfig, 'utf8')).toContain('token: a');
-  expect(await rememberedPort(folder)).toBe(1234);
+  expect(await loadPort(folder)).toBe(1234);
 });
 
 it('folders are made with those above, by several starts at a time, and none where a file is', async () => {

@@ -29,17 +29,17 @@ export async function readIfPresent(file: string): Promise<string | undefined> {
 }
 
 /** Writes a file atomically, readable only by its owner: a full disk or a kill must not truncate the state. */
-export async function writeWhole(file: string, text: string): Promise<void> {
+export async function writeAtomically(file: string, text: string): Promise<void> {
   const partial = `${file}.partial`;
   await writeFile(partial, text, { mode: 0o600, flush: true });
   await rename(partial, file);
 }
 
 /** Returns the port of the last start in `folder`, so that an existing kubeconfig stays valid; 0 (any) at the first start. */
-export async function rememberedPort(folder: string): Promise<number> {
+export async function loadPort(folder: string): Promise<number> {
   return Number.parseInt((await readIfPresent(path.join(folder, 'port'))) ?? '', 10) || 0;
 }
 
-export function rememberPort(folder: string, port: number): Promise<void> {
-  return writeWhole(path.join(folder, 'port'), String(port));
+export function savePort(folder: string, port: number): Promise<void> {
+  return writeAtomically(path.join(folder, 'port'), String(port));
 }

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { arcKinds } from '#shared/domain';
 import { exitCodes } from '#shared/transfer';
 import { exitCodes as arcctlExitCodes } from '../../scripts/arcctl/core/failure.ts';
-import { switches } from '../../scripts/standalone/switches.ts';
+import { optionalFeatures } from '../../scripts/standalone/optional-features.ts';
 
 /** The rows of the table on a page whose first columns have these headings. */
 async function rowsOf(page: string, ...headings: string[]): Promise<string[][]> {
@@ -81,5 +81,5 @@ describe('the tables of exit codes', () => {
 it('the table of features in docs/operate/install.md has a row for each feature that can be disabled', async () => {
   const rows = await rowsOf('docs/operate/install.md', 'feature');
   const named = rows.map(([, components]) => components);
-  expect(named.toSorted()).toEqual(switches.map((name) => `\`no-${name}\`, \`${name}\``).toSorted());
+  expect(named.toSorted()).toEqual(optionalFeatures.map((name) => `\`no-${name}\`, \`${name}\``).toSorted());
 });

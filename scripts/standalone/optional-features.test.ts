@@ -7,16 +7,16 @@ import { settingsMap } from '#shared/conduit/function-kit';
 import { configMaps, orders } from '#shared/domain';
 import { loadManifests, type Manifest } from '#shared/local';
 import { order } from '../../shared/domain/testing/objects.ts';
+import { isInstalled, type OptionalFeature, optionalFeatures, withoutFeatures } from './optional-features.ts';
 import { startStandalone } from './standalone.ts';
-import { isInstalled, type Switch, switchedOff, switches } from './switches.ts';
 
 const root = path.resolve(import.meta.dirname, '../../knative');
 const base = await loadManifests(path.join(root, 'base'));
 const nameOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.name}`;
 
 /** What a switch takes away, and what of the rest it changes. */
-async function effectOf(name: Switch) {
-  const left = await switchedOff(base, [name]);
+async function effectOf(name: OptionalFeature) {
+  const left = await withoutFeatures(base, [name]);
   const kept = new Map(left.map((one) => [nameOf(one), JSON.stringify(one)]));
   const changed = base.filter(
     (one) => kept.has(nameOf(one)) && kept.get(nameOf(one)) !== JSON.stringify(one),
@@ -95,8 +95,8 @@ describe('the components that switch a feature off', () => {
   });
 
   it('work together, in any order and twice', async () => {
-    const all = await switchedOff(base, [...switches, ...switches]);
-    const reversed = await switchedOff(base, switches.toReversed());
+    const all = await withoutFeatures(base, [...optionalFeatures, ...optionalFeatures]);
+    const reversed = await withoutFeatures(base, optionalFeatures.toReversed());
     expect(all.map(nameOf)).toEqual(reversed.map(nameOf));
     const settings = all.find((one) => nameOf(one) === 'ConfigMap arc-settings')?.data;
     expect(Object.values(settings as object)).toEqual(Array(5).fill('off'));
@@ -105,7 +105,7 @@ describe('the components that switch a feature off', () => {
 
 describe('the standalone without all of it', () => {
   it('works, refuses the fields by name, and has everything again at the next start', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'switches-'));
+    const folder = await mkdtemp(path.join(tmpdir(), 'optional-features-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const options = { folder, port: 0, programs: {}, log: createLogger({ name: 'test', level: 'silent' }) };
     const given = (name: string, spec: object = {}) => {
@@ -113,9 +113,11 @@ describe('the standalone without all of it', () => {
       return { apiVersion, kind, metadata: { name, namespace: 'default' }, spec: one.spec };
     };
 
-    const bare = await startStandalone({ ...options, without: switches });
+    const bare = await startStandalone({ ...options, without: optionalFeatures });
     const settings = (await bare.admin.get(configMaps, settingsMap))?.data ?? {};
-    expect(Object.keys(settings).filter((key) => key.startsWith('features.'))).toHaveLength(switches.length);
+    expect(Object.keys(settings).filter((key) => key.startsWith('features.'))).toHaveLength(
+      optionalFeatures.length,
+    );
     expect(settings['probes.allowedRanges']).toContain('127.0.0.0/8');
     await bare.admin.mergePatch(configMaps, settingsMap, { data: { 'probes.allowedRanges': '' } });
     const refused = bare.admin.create(orders, given('kept', { ttl: '1h' }));

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { backUpState, restoreState } from './keep-state.ts';
+import { backUpState, restoreState } from './backup.ts';
 import { openState } from './open-state.ts';
 
 let folder: string;
