@@ -74,6 +74,16 @@ describe('the fields of an artifact', () => {
   });
 });
 
+describe('the hashes of an artifact', () => {
+  // Another hash renames, and so runs again, every artifact of an installation that is updated.
+  it('are those of earlier releases', () => {
+    const { name: _, ...unnamed } = image('a');
+    expect(artifactId(order([]), image('a'))).toBe('f64219ca4864c36b');
+    expect(contentOf(order([]), image('a'))).toBe('d07ae39c8d8b569c');
+    expect(artifactId(order([]), unnamed)).toBe('d07ae39c8d8b569c');
+  });
+});
+
 describe('the id of an artifact', () => {
   const ids = (...artifacts: Artifact[]) => artifacts.map((one) => artifactId(order(artifacts), one));
 
