@@ -6,11 +6,12 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { runs, timeoutOf } from '../../shared/base/testing/index.ts';
+import { workerCommand } from './testing/worker-command.ts';
 
 /** In `npm test` at some of its requests, in a soak at each. */
 const stride = runs(1) > 1 ? 1 : 13;
 
-const main = new URL('./main.ts', import.meta.url).pathname;
+const [program = '', ...args] = await workerCommand();
 let folder = '';
 let source: Registry;
 let destination: Registry;
@@ -40,9 +41,8 @@ function start(): ChildProcess {
     ARC_WORK_DIR: path.join(folder, 'work'),
     ARC_RESULT_FILE: path.join(folder, 'result.json'),
     ARC_TERMINATION_LOG: path.join(folder, 'termination'),
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
   };
-  return spawn(process.execPath, [main], { env, stdio: 'ignore' });
+  return spawn(program, args, { env, stdio: 'ignore' });
 }
 
 /** Runs the worker, which is killed while request `position` waits for its answer; true if it was, false if it had ended before. */

@@ -6,10 +6,11 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { textDigest } from '#shared/domain';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
+import { workerCommand } from './testing/worker-command.ts';
 
 const password = 'hunter22-secret';
 const account = { username: 'bob', password };
-const main = new URL('./main.ts', import.meta.url).pathname;
+const worker = await workerCommand();
 let folder = '';
 let source: Registry;
 let destination: Registry;
@@ -64,8 +65,7 @@ async function start({
   };
   await mkdir(path.join(folder, 'config'), { recursive: true });
   await writeFile(path.join(folder, 'config', 'job.json'), JSON.stringify(job));
-  const command =
-    shell === undefined ? [process.execPath, main] : ['/bin/sh', '-c', shell, 'sh', process.execPath, main];
+  const command = shell === undefined ? worker : ['/bin/sh', '-c', shell, 'sh', ...worker];
   const [program = '', ...args] = command;
   const child = spawn(program, args, {
     env: {
@@ -75,7 +75,6 @@ async function start({
       ARC_TERMINATION_LOG: path.join(folder, 'termination'),
       ARGO_PROGRESS_FILE: path.join(folder, 'progress'),
       ARC_RETRY_ATTEMPTS: '1',
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       ...env,
     },
   });

@@ -6,9 +6,10 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Registry, seedImage, startRegistry } from '#shared/local';
 import { eventually } from '../../../shared/base/testing/eventually.ts';
+import { workerCommand } from '../testing/worker-command.ts';
 
 const account = { username: 'bob', password: 'hunter22-secret' };
-const main = path.resolve(import.meta.dirname, '../main.ts');
+const [program = '', ...args] = await workerCommand();
 let folder = '';
 let source: Registry;
 let destination: Registry;
@@ -22,8 +23,8 @@ beforeEach(async () => {
   source = await startRegistry(account);
   destination = await startRegistry({ auth: 'none' });
   await seedImage(source, 'team/app', '1.0', { layers: 1, layerBytes: 4096 });
-  const env = { ARC_PREPARED: '1', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
-  const started = spawn(process.execPath, [main], { env, stdio: 'pipe' });
+  const env = { ARC_PREPARED: '1' };
+  const started = spawn(program, args, { env, stdio: 'pipe' });
   child = started;
   // What is told to one that has ended breaks the pipe.
   child.stdin.on('error', () => undefined);
