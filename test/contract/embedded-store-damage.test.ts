@@ -112,7 +112,7 @@ describe('a damaged embedded store', () => {
           for (const [index, state] of (opened.past ?? []).entries())
             if (state !== whole.past?.[index]) expect(state).toMatch(/damaged/);
         }),
-        { numRuns: runs(150) },
+        { numRuns: runs(60) },
       );
     },
     timeoutOf(120_000),
