@@ -78,6 +78,10 @@ export class Conduit {
   readonly failed: string[] = [];
   /** The domain events that subscribers got, those that came again included, with the time. */
   readonly events: { id: string; type: string; subject: string; at: number }[] = [];
+  /** Domain events that subscribers got again although the Broker had acknowledged them to this life of the bridge. */
+  readonly repeats: string[] = [];
+  /** The ids of the domain events whose acknowledgement has reached the bridge since its last start. */
+  readonly acknowledged = new Set<string>();
   /** The ids of the events for all that a status has ever shown. */
   readonly milestones = new Set<string>();
   /** What a status said that was not so, at the time. */
@@ -369,9 +373,11 @@ export class Conduit {
     this.#attempts += 1;
     const isTaken = this.#attempts % 5 !== 1;
     if (isTaken) this.events.push({ id, type, subject, at: this.clock.now });
-    return isTaken && this.#attempts % 5 !== 3
-      ? { result: 'delivered' }
-      : { result: 'transient', reason: 'the Broker did not answer' };
+    if (this.acknowledged.has(id)) this.repeats.push(`subscribers were told of ${id} again`);
+    if (!isTaken || this.#attempts % 5 === 3)
+      return { result: 'transient', reason: 'the Broker did not answer' };
+    this.acknowledged.add(id);
+    return { result: 'delivered' };
   }
 
   async #record({ kind, metadata }: Announced, announced: string): Promise<void> {

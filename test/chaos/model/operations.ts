@@ -203,6 +203,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   },
   'restart the bridge': async (conduit, choice) => {
     conduit.hasRestarted = true;
+    conduit.acknowledged.clear();
     conduit.bridge.restart(choice);
   },
   ...timedOperations,

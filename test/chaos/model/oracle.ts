@@ -34,6 +34,7 @@ export function faultsOf(conduit: Conduit): string[] {
     ...litter(conduit),
     ...kube.all(endpoints).flatMap((one) => behind(one)),
     ...untold(conduit),
+    ...conduit.repeats,
     ...(bridge.due > 0 ? [`${bridge.due} duties stay due`] : []),
   ];
 }
