@@ -6,6 +6,7 @@ import {
   annotations,
   artifactWorkflows,
   finalizers,
+  holdStatus,
   type StatusPatch,
   type Submission,
 } from '#shared/domain';
@@ -58,8 +59,7 @@ async function start(
   if (isOver) await returnToLine(context, inLine);
   const hold = await takeSlots(context, inLine);
   if (hold === undefined) return submit(context, inLine, step);
-  const { reason, message } = hold;
-  await wait(context, inLine, { waitReason: reason, waitMessage: message });
+  await wait(context, inLine, holdStatus(hold));
 }
 
 async function stop(context: Context, { object, how }: Submission & { action: 'stop' }): Promise<void> {

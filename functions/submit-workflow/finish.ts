@@ -14,6 +14,7 @@ import {
   artifactWorkflows,
   finalizers,
   type Hold,
+  holdStatus,
   isAnyRun,
   isDeleting,
   isEndRecorded,
@@ -90,12 +91,7 @@ async function discard(context: Context, workflow: ArtifactWorkflow, name: strin
 }
 
 /** Records in the status what is waited for without an event, and since when. */
-export async function noteWait(
-  context: Context,
-  workflow: ArtifactWorkflow,
-  { reason, message }: Hold,
-): Promise<void> {
+export async function noteWait(context: Context, workflow: ArtifactWorkflow, hold: Hold): Promise<void> {
   const stopSince = isoSeconds(stopBegan(workflow, context.now));
-  const status = { waitReason: reason, waitMessage: message, stopSince };
-  await writeStatus(context, artifactWorkflows, workflow, status);
+  await writeStatus(context, artifactWorkflows, workflow, { ...holdStatus(hold), stopSince });
 }

@@ -17,6 +17,7 @@ import {
   finalizers,
   type Hold,
   hasEnded,
+  holdStatus,
   isDeleting,
   missingAccount,
   needsRunning,
@@ -49,10 +50,7 @@ export async function handle(context: Context, event: StepEvent): Promise<undefi
 async function withoutRights(context: Context, workflow: ArtifactWorkflow, hold: Hold): Promise<void> {
   if (isDeleting(workflow)) return removeFinalizer(context, artifactWorkflows, workflow, finalizers.workflow);
   if (workflow.status?.waitReason === hold.reason) return;
-  await writeStatus(context, artifactWorkflows, workflow, {
-    waitReason: hold.reason,
-    waitMessage: hold.message,
-  });
+  await writeStatus(context, artifactWorkflows, workflow, holdStatus(hold));
 }
 
 async function decide(context: Context, workflow: ArtifactWorkflow): Promise<Submission> {

@@ -9,6 +9,7 @@ import {
   endpoints,
   endpointTurn,
   type Hold,
+  holdStatus,
   labels,
   limitingEndpoints,
   mayHavePassed,
@@ -55,13 +56,12 @@ export async function takeSlots(context: Context, workflow: ArtifactWorkflow): P
 export async function returnToLine(context: Context, workflow: ArtifactWorkflow): Promise<void> {
   if (workflow.spec.parallelism === undefined || workflow.spec.cron !== undefined) return;
   const siblings = await readSiblings(context, workflow);
-  const waitMessage = `ArtifactWorkflow "${workflow.metadata.name}" of its Order, whose place is free again, comes first`;
+  const message = `ArtifactWorkflow "${workflow.metadata.name}" of its Order, whose place is free again, comes first`;
+  const status = holdStatus({ reason: 'LimitReached', message });
   for (const sibling of mayHavePassed(workflow, siblings, context.now))
-    await writeStatus(context, artifactWorkflows, sibling, { waitReason: 'LimitReached', waitMessage }).catch(
-      (caught: unknown) => {
-        if (!ArcError.is(caught, 'Conflict')) throw caught;
-      },
-    );
+    await writeStatus(context, artifactWorkflows, sibling, status).catch((caught: unknown) => {
+      if (!ArcError.is(caught, 'Conflict')) throw caught;
+    });
 }
 
 async function readSiblings(

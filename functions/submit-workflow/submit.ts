@@ -17,6 +17,7 @@ import {
   type Hold,
   hasEnded,
   hasLostOwner,
+  holdStatus,
   isOfPredecessor,
   isUnreleased,
   ownerPatch,
@@ -56,7 +57,7 @@ export function waitNoMore(
   context: Context,
   workflow: ArtifactWorkflow,
 ): Promise<ArtifactWorkflow | undefined> {
-  return writeStatus(context, artifactWorkflows, workflow, { waitReason: null, waitMessage: null });
+  return writeStatus(context, artifactWorkflows, workflow, holdStatus());
 }
 
 /**
@@ -141,7 +142,7 @@ async function report(
   { reason, message }: Hold,
 ): Promise<void> {
   context.log.warn({ artifactWorkflow: workflow.metadata.name }, message);
-  const status = { waitReason: reason, waitMessage: printableLines(message) };
+  const status = holdStatus({ reason, message: printableLines(message) });
   const written = await writeStatus(context, artifactWorkflows, workflow, status);
   if (written === undefined || written === workflow) return;
   const component = 'submit-workflow';

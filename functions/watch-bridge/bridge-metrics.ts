@@ -30,31 +30,21 @@ export function bridgeMetrics(metrics: Metrics, shard: Shard) {
     help: 'Time until the broker answered. The in-memory one answers when the function has, cold start included.',
     labels,
   });
-  const refused = metrics.counter({
-    name: 'arc_bridge_dead_letters_total',
-    help: 'Objects of which a function refused an event every time, by kind. Unlike arc_dead_letters_total it does not end with a pod that scales to zero.',
-    labels: [...labels, 'kind'],
-  });
-  const deliveries = metrics.counter({
-    name: 'arc_bridge_deliveries_total',
-    help: 'Events that were delivered or refused, by outcome.',
-    labels: [...labels, 'outcome'],
-  });
-  const retries = metrics.counter({
-    name: 'arc_bridge_retries_total',
-    help: 'Delivery attempts that failed and are retried.',
-    labels,
-  });
-  const announcements = metrics.counter({
-    name: 'arc_bridge_domain_events_total',
-    help: 'Domain events that were delivered or refused, by outcome.',
-    labels: [...labels, 'outcome'],
-  });
-  const found = metrics.counter({
-    name: 'arc_bridge_repairs_total',
-    help: 'Objects of which a sweep found a duty that no change had shown.',
-    labels,
-  });
+  const counter = (name: string, help: string, ...more: string[]) =>
+    metrics.counter({ name, help, labels: [...labels, ...more] });
+  const refused = counter(
+    'arc_bridge_dead_letters_total',
+    'Objects of which a function refused an event every time, by kind. Unlike arc_dead_letters_total it does not end with a pod that scales to zero.',
+    'kind',
+  );
+  const outcomes = 'that were delivered or refused, by outcome.';
+  const deliveries = counter('arc_bridge_deliveries_total', `Events ${outcomes}`, 'outcome');
+  const announcements = counter('arc_bridge_domain_events_total', `Domain events ${outcomes}`, 'outcome');
+  const retries = counter('arc_bridge_retries_total', 'Delivery attempts that failed and are retried.');
+  const found = counter(
+    'arc_bridge_repairs_total',
+    'Objects of which a sweep found a duty that no change had shown.',
+  );
   const observe = ({ depth, due, unannounced, gaps, relists }: Gauges): void => {
     const gauge = (name: string, help: string, read: () => number) =>
       metrics.gauge({ name, help, labels }, read, own);

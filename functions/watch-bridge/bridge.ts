@@ -27,11 +27,8 @@ export interface BridgeOptions {
   metrics: Metrics;
   /** Ends the bridge. */
   signal: AbortSignal;
-  random?: () => number;
   /** Called just before each attempt is written; false while another process may be sending. Default: always true. */
   maySend?: () => boolean;
-  /** Delivery attempts in flight; default 32. */
-  parallel?: number;
   /** Watch the metadata of all Secrets, so that a new credential takes effect at once. Default: false. */
   watchSecrets?: boolean;
   /** Watch CronWorkflows. Default: true. */
@@ -67,20 +64,19 @@ function refusedSince({ status }: WithDuties): string | undefined {
 
 /** Starts to watch and to send. No guarantee depends on a clean end: the next start computes all duties anew. */
 export function startBridge(options: BridgeOptions): Bridge {
-  const { api, log, signal, random = Math.random, parallel = 32 } = options;
+  const { api, log, signal } = options;
   const { maySend = () => true, watchSecrets = false, watchSchedules = true, shard = wholeShard } = options;
   const metrics = bridgeMetrics(options.metrics, shard);
-  const times = { clock, timeOfDay, random };
+  const times = { clock, timeOfDay, random: Math.random };
   const sender = new Sender({
     ...times,
     sink: options.sink,
     log,
     signal,
     metrics,
-    parallel,
     maySend,
-    started: (key, event) => dispatcher.started(key, event),
-    ended: (key) => dispatcher.ended(key),
+    started: (key, event) => dispatcher.agenda.started(key, event),
+    ended: (key) => dispatcher.agenda.ended(key),
   });
   const dispatcher = new Dispatcher({
     ...times,
@@ -103,13 +99,12 @@ export function startBridge(options: BridgeOptions): Bridge {
       const about = kind === 'Order' ? orders : artifactWorkflows;
       return api.mergePatch(about as Kind, metadata, patch, { subresource: 'status' }, signal);
     },
-    isBusy: (uid) => dispatcher.isBusy(uid),
+    isBusy: (uid) => dispatcher.agenda.isBusy(uid),
   });
   const synced = Promise.withResolvers<void>();
   const watches = startWatches({
     api,
     signal,
-    random,
     log,
     watchSecrets,
     watchSchedules,
@@ -127,7 +122,7 @@ export function startBridge(options: BridgeOptions): Bridge {
   metrics.observe({
     ...watches,
     depth: () => sender.depth,
-    due: () => dispatcher.due,
+    due: () => dispatcher.agenda.due,
     unannounced: () => announcer.pending,
   });
 

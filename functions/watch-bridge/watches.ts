@@ -24,7 +24,6 @@ import type { Observed } from './view/kept.ts';
 export interface WatchesOptions {
   api: KubeClient;
   signal: AbortSignal;
-  random: () => number;
   log: Logger;
   /** Watch Secrets as well. */
   watchSecrets: boolean;
@@ -90,7 +89,7 @@ export interface Watches {
 
 /** Lists and watches every kind that the duties of an object depend on. */
 export function startWatches(options: WatchesOptions): Watches {
-  const { api, signal, random, log, keep, onChange, onSynced, watchSecrets, watchSchedules } = options;
+  const { api, signal, log, keep, onChange, onSynced, watchSecrets, watchSchedules } = options;
   const watched = [
     ...always,
     tenantWatch,
@@ -121,7 +120,7 @@ export function startWatches(options: WatchesOptions): Watches {
             log.warn({ kind: kind.kind, err: error }, failureMessage(kind, error));
           },
         },
-        { signal, random, backoff },
+        { signal, backoff },
       ),
   );
   const sum = (read: (loop: ListWatch<Observed>) => number) =>

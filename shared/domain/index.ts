@@ -79,7 +79,14 @@ export {
 } from './lifecycle/attempts.ts';
 export { deliveredCondition, undelivered, wakeRefused } from './lifecycle/delivery.ts';
 export { type EventReason, eventReasons } from './lifecycle/event-reasons.ts';
-export { gracePeriodMs, type Hold, type HoldReason, holdReasons, needsPerson } from './lifecycle/holds.ts';
+export {
+  gracePeriodMs,
+  type Hold,
+  type HoldReason,
+  holdReasons,
+  holdStatus,
+  needsPerson,
+} from './lifecycle/holds.ts';
 export { hasEnded, isCompleted, isDeleting, isFinalPhase, phaseOf } from './lifecycle/phases.ts';
 export { transition } from './lifecycle/transition.ts';
 export { completedByHand, type ShortForm } from './plan/by-hand.ts';

@@ -20,8 +20,6 @@ export interface SenderOptions {
   /** For the times in events. */
   timeOfDay: Pick<Clock, 'now'>;
   random: () => number;
-  /** Attempts in flight. */
-  parallel: number;
   /** Called just before each attempt is written; false while another process may be sending. */
   maySend: () => boolean;
   /** Called before the first attempt to deliver an event, and after the broker's final answer. */
@@ -29,11 +27,13 @@ export interface SenderOptions {
   ended: (key: string) => void;
 }
 
-/** An event with its time, and an epoch that tells it from other events of the same state of its object. */
+/** Delivery attempts in flight. */
+const parallel = 32;
+
+/** An event with its time, which tells it from other events of the same state of its object. */
 interface PendingEvent extends DueEvent {
   key: string;
   time: number;
-  epoch: number;
 }
 
 /** Delivers step events to the broker: one pending event for each object and step, retried until the broker answers. */
@@ -42,8 +42,7 @@ export class Sender implements Outbox {
   readonly #queue: EventQueue<PendingEvent>;
 
   constructor(options: SenderOptions) {
-    const { sink, signal, log, metrics, clock, timeOfDay, random, parallel, maySend, started, ended } =
-      options;
+    const { sink, signal, log, metrics, clock, timeOfDay, random, maySend, started, ended } = options;
     const deliver = createDelivery(sink, signal, maySend);
     const about = ({ object, step, why }: PendingEvent) => ({
       object: `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`,
@@ -78,8 +77,7 @@ export class Sender implements Outbox {
   }
 
   offer(key: string, event: DueEvent, at: number): void {
-    const time = this.#timeOfDay.now();
-    this.#queue.offer(key, { ...event, key, time, epoch: time }, at);
+    this.#queue.offer(key, { ...event, key, time: this.#timeOfDay.now() }, at);
   }
 
   forget(key: string): void {
@@ -105,7 +103,7 @@ async function attempt(
 }
 
 /** Encodes the event as a binary CloudEvent, the same for every attempt. Throws for attributes that CloudEvents does not allow. */
-function messageOf({ object, step, why, time, epoch }: PendingEvent): HttpMessage {
+function messageOf({ object, step, why, time }: PendingEvent): HttpMessage {
   const { apiVersion, kind, metadata } = object;
   const { name, namespace = '', uid = '', resourceVersion = '' } = metadata;
   const artifact = kind === 'ArtifactWorkflow' ? artifactIdOf(object) : undefined;
@@ -116,7 +114,7 @@ function messageOf({ object, step, why, time, epoch }: PendingEvent): HttpMessag
       step,
       reason: why,
       partitionKey: rootUid(object),
-      epoch,
+      epoch: time,
       time: new Date(time),
     }),
   );

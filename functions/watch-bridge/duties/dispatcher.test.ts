@@ -51,9 +51,9 @@ function setUp(objects: readonly object[], options: Partial<DispatcherOptions> =
   });
   const send = (key: string, event: DueEvent) => {
     pending.delete(key);
-    dispatcher.started(key, event);
+    dispatcher.agenda.started(key, event);
     taken.push(`${event.object.kind} ${event.object.metadata.name} ${event.step}`);
-    dispatcher.ended(key);
+    dispatcher.agenda.ended(key);
   };
   const change = (after: object, before?: object) => {
     const kept = (object: object | undefined) => object && dispatcher.keep(object as Observed);
@@ -153,7 +153,7 @@ describe('the dispatcher', () => {
     };
     change({ ...deleted, status: { observedGeneration: 2 } }, fresh);
     expect(take(10 * minute)).toEqual([]);
-    expect(dispatcher.due).toBe(0);
+    expect(dispatcher.agenda.due).toBe(0);
   });
 
   it('sends at once what is due for another reason', async () => {
@@ -222,7 +222,7 @@ describe('the dispatcher', () => {
     take(1);
     dispatcher.change({ kind: 'Order', before: fresh });
     expect(take(10 * minute)).toEqual([]);
-    expect(dispatcher.due).toBe(0);
+    expect(dispatcher.agenda.due).toBe(0);
   });
 
   it('looks at an Order of many artifacts at the pace of its status, not with each of them', async () => {

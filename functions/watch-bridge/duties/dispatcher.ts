@@ -44,9 +44,10 @@ export interface DispatcherOptions extends ViewOptions {
  */
 export class Dispatcher {
   readonly view: ObservedView;
+  /** What is due, and sent. */
+  readonly agenda: Agenda;
   readonly #options: DispatcherOptions;
   readonly #shard: Shard;
-  readonly #agenda: Agenda;
   /** Orders to examine because their ArtifactWorkflows changed, by uid. */
   readonly #orders: DelayQueue<undefined>;
   /** Endpoints and Orders whose limits may have room, by uid. */
@@ -64,7 +65,7 @@ export class Dispatcher {
     this.#options = options;
     this.#shard = shard;
     this.view = new ObservedView(options);
-    this.#agenda = new Agenda({ clock, timeOfDay, random, outbox, look: (uid) => this.#lookAt(uid) });
+    this.agenda = new Agenda({ clock, timeOfDay, random, outbox, look: (uid) => this.#lookAt(uid) });
     this.#orders = new DelayQueue(clock, (uid) => this.#lookAt(uid));
     this.#lines = new DelayQueue(clock, (uid) => this.#lookAtNext(uid));
   }
@@ -72,16 +73,6 @@ export class Dispatcher {
   /** True once every kind has been listed and the duties of every object are known. */
   get ready(): boolean {
     return this.#isListed;
-  }
-
-  /** Duties that are due. */
-  get due(): number {
-    return this.#agenda.due;
-  }
-
-  /** True while a step of the object with this uid is due or in flight. */
-  isBusy(uid: string): boolean {
-    return this.#agenda.isBusy(uid);
   }
 
   /** Objects that will be examined in a moment, because their neighbours changed. */
@@ -114,22 +105,12 @@ export class Dispatcher {
     this.#armSweep();
   }
 
-  /** Called before the first attempt to deliver the event with this key. */
-  started(...args: Parameters<Agenda['started']>): void {
-    this.#agenda.started(...args);
-  }
-
-  /** Called after the broker's final answer for the event with this key. */
-  ended(key: string): void {
-    this.#agenda.ended(key);
-  }
-
   close(): void {
     this.#isClosed = true;
     this.#cancelSweep();
     this.#orders.close();
     this.#lines.close();
-    this.#agenda.close();
+    this.agenda.close();
   }
 
   /** Computes the duties of every object again. Finds what no change has shown, and sends nothing for settled objects. */
@@ -193,16 +174,16 @@ export class Dispatcher {
       if (found.length > 0) this.#judged.delete(uid);
       else this.#judged.set(uid, hash(this.view.stateOf(object)));
     }
-    if (!isOthers || object.kind !== 'Endpoint') return this.#agenda.put(object, found);
+    if (!isOthers || object.kind !== 'Endpoint') return this.agenda.put(object, found);
     // Each shard polls the credentials that its own work uses, so that no shard needs to know the work of the others.
     const looks = this.view.isInUse(object) ? found.filter((duty) => 'look' in duty) : [];
-    return this.#agenda.put(object, looks);
+    return this.agenda.put(object, looks);
   }
 
   #forget(object: Observed): void {
     if (!hasDuties(object)) return;
     const { uid = '' } = object.metadata;
-    this.#agenda.forget(object);
+    this.agenda.forget(object);
     this.#orders.delete(uid);
     this.#lines.delete(uid);
     this.#looked.delete(uid);

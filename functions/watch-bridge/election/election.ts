@@ -5,17 +5,15 @@ import type { Key, KubeClient } from '#shared/kubernetes/client';
 import { heldBy, isWanted, type Lease, leases, ObservedLease, released, wanted, written } from './lease.ts';
 import { Share } from './share.ts';
 
-/** All in ms; the defaults are client-go's: a leader stops five seconds before another may take over. */
-export interface ElectionTiming {
+/** As in client-go, in ms: a leader stops five seconds before another one may take over. */
+const timing = {
   /** How long a Lease is valid after its last renewal. */
-  lease: number;
+  lease: 15_000,
   /** How long a leader may act after the start of its last successful renewal. Less than `lease`. */
-  renewDeadline: number;
+  renewDeadline: 10_000,
   /** Time between attempts, +-25 %. */
-  retry: number;
-}
-
-const defaults: ElectionTiming = { lease: 15_000, renewDeadline: 10_000, retry: 2_000 };
+  retry: 2_000,
+};
 const requestDeadlineMs = 5_000;
 const leftText =
   'nobody leads this shard, and this replica leads ARC_BRIDGE_MOST_SHARDS already: add a replica or raise that';
@@ -44,7 +42,6 @@ export interface ElectionOptions {
   /** A monotonic clock. */
   clock: Clock;
   random?: () => number;
-  timing?: ElectionTiming;
   /** Coordinates the Leases of this process: the same for all of its elections. Default: none. */
   share?: Share;
 }
@@ -63,11 +60,11 @@ export interface Election {
  * whatever their clocks show. A request that a leader began before its term ended may still arrive afterwards.
  */
 export function runElection(options: ElectionOptions): Election {
-  const { identity, lead, log, signal, clock, random = Math.random, timing = defaults } = options;
+  const { identity, lead, log, signal, clock, random = Math.random } = options;
   const { share = new Share(identity) } = options;
   const observed = new ObservedLease();
   const state: { role: Election['role']; lastTurn: number } = { role: 'unknown', lastTurn: clock.now() };
-  const claim = createClaim(options, observed, timing, share);
+  const claim = createClaim(options, observed, share);
   /** Other replicas have precedence for a Lease that was ceded to one of them. */
   let handicapMs = 0;
   /** The Lease has been free for long, and this replica may not take it. */
@@ -168,12 +165,7 @@ export function runElection(options: ElectionOptions): Election {
 }
 
 /** Makes one attempt to take or renew the Lease. Resolves with the time the successful write began, undefined when another holds it. */
-function createClaim(
-  options: ElectionOptions,
-  observed: ObservedLease,
-  timing: ElectionTiming,
-  share: Share,
-) {
+function createClaim(options: ElectionOptions, observed: ObservedLease, share: Share) {
   const { api, lease: key, identity, clock, signal } = options;
   return async (
     deadlineMs: number,

@@ -100,10 +100,6 @@ export class ObservedView implements View {
     return this.#settings;
   }
 
-  get size(): number {
-    return this.#byUid.size;
-  }
-
   /** Returns every object; may include objects that appear or disappear meanwhile. */
   objects(): Iterable<Observed> {
     return this.#byUid.values();
@@ -139,8 +135,7 @@ export class ObservedView implements View {
   }
 
   planOf(order: Order): OrderPlan {
-    const known = this.#plans.known(order, this.#inputsVersion);
-    return known ?? this.#plans.planOf(order, this.#inputsOf(order), this.#settings, this.#inputsVersion);
+    return this.#plans.planOf(order, this.#inputsVersion, () => this.#inputsOf(order), this.#settings);
   }
 
   #inputsOf(order: Order) {

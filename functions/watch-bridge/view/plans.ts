@@ -24,17 +24,17 @@ export class Plans {
   readonly #known = new Map<string, Known>();
   #artifacts = 0;
 
-  /** Returns the plan if neither the Order nor an input has changed since; comparing them takes time proportional to the artifacts. */
-  known(order: Order, version: number): OrderPlan | undefined {
-    const known = this.#known.get(order.metadata.uid ?? '');
-    return known?.order === order && known.version === version ? known.plan : undefined;
-  }
-
-  /** @param version of the inputs and settings */
-  planOf(order: Order, inputs: PlanInputs, settings: Settings, version: number): OrderPlan {
+  /**
+   * Returns the plan of an Order. Comparing the inputs takes time proportional to the artifacts, so they are read only after a change.
+   *
+   * @param version of the inputs and settings
+   */
+  planOf(order: Order, version: number, read: () => PlanInputs, settings: Settings): OrderPlan {
     const { uid = '', generation } = order.metadata;
-    const of = `${generation} ${forceTime(order)} ${inputsKey(order, inputs, settings)}`;
     const known = this.#known.get(uid);
+    if (known?.order === order && known.version === version) return known.plan;
+    const inputs = read();
+    const of = `${generation} ${forceTime(order)} ${inputsKey(order, inputs, settings)}`;
     if (known?.of === of) {
       Object.assign(known, { order, version });
       return known.plan;

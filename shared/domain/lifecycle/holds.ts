@@ -51,6 +51,11 @@ export interface Hold {
   message: string;
 }
 
+/** Returns the patch of an ArtifactWorkflow's status that records a hold, or clears the recorded one. */
+export function holdStatus(hold?: Hold): { waitReason: HoldReason | null; waitMessage: string | null } {
+  return { waitReason: hold?.reason ?? null, waitMessage: hold?.message ?? null };
+}
+
 /** Hold of a scheduled artifact while CronWorkflows may not be read. Argo may still run the schedule, unseen and unstoppable from here. */
 export const schedulesOff: Hold = {
   reason: 'SchedulesOff',

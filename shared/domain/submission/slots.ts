@@ -72,9 +72,7 @@ export function endpointTurn(
   const { name } = workflow.metadata;
   const holders = slotHolders(endpoint, users, now);
   if (holders.includes(name)) return { starts: true };
-  const line = slotLine(users, holders, now).map(({ metadata }) => metadata.name);
-  const found = line.indexOf(name);
-  const ahead = found < 0 ? line.length : found;
+  const ahead = countAhead(workflow, slotLine(users, holders, now));
   if (holders.length + ahead >= maxInFlight) return { starts: false, ahead, running: holders.length };
   return { starts: true, inFlight: [...holders, name].sort() };
 }
@@ -143,9 +141,7 @@ export function orderTurn(
   if (parallelism === undefined || workflow.spec.cron !== undefined || isInFlight(workflow))
     return { starts: true };
   const running = siblings.filter(isInFlight).length;
-  const line = orderLine(siblings, now).map(({ metadata }) => metadata.name);
-  const found = line.indexOf(workflow.metadata.name);
-  const ahead = found < 0 ? line.length : found;
+  const ahead = countAhead(workflow, orderLine(siblings, now));
   return running + ahead < parallelism ? { starts: true } : { starts: false, ahead, running };
 }
 
@@ -178,6 +174,12 @@ export function nextOfOrder(siblings: readonly ArtifactWorkflow[]): ArtifactWork
 function orderLine(siblings: readonly ArtifactWorkflow[], now: Date): ArtifactWorkflow[] {
   const refused = siblings.filter((one) => isRefused(one) && isToStart(one, now));
   return [...siblings.filter((one) => isInLine(one, now)).sort(compareAge), ...refused.sort(compareAge)];
+}
+
+/** Returns the position in a line; at its end for a workflow that is not in line yet. */
+function countAhead({ metadata: { name } }: ArtifactWorkflow, line: readonly ArtifactWorkflow[]): number {
+  const found = line.findIndex(({ metadata }) => metadata.name === name);
+  return found < 0 ? line.length : found;
 }
 
 function orderOf({ metadata }: ArtifactWorkflow): string {

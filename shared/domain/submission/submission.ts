@@ -10,7 +10,7 @@ import {
   rerunRequested,
   retryAnswered,
 } from '../lifecycle/attempts.ts';
-import { type Hold, type HoldReason, isUnwatched } from '../lifecycle/holds.ts';
+import { type Hold, type HoldReason, holdStatus, isUnwatched } from '../lifecycle/holds.ts';
 import { isCompleted, isDeleting, isHeld } from '../lifecycle/phases.ts';
 import { hasLostOwner } from './adopt.ts';
 import { isAhead, mayStart, overwrittenBy, placeInUse } from './place.ts';
@@ -179,7 +179,7 @@ function decideNextAttempt(inputs: SubmissionInputs): Submission {
   const text = isoSeconds(until.getTime());
   const message = `attempt ${attempt} is due at ${text}`;
   // Only the backoff is left to wait for: an earlier hold is over.
-  const waits = { nextAttemptTime: text, waitReason: null, waitMessage: null };
+  const waits = { nextAttemptTime: text, ...holdStatus() };
   const written = status.nextAttemptTime === text && status.waitReason === undefined;
   return { action: 'wait', message, until, ...(written ? {} : { status: waits }) };
 }
@@ -203,7 +203,7 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
     object: unreleased(workflowFor(workflow, attempt, options)),
     overwritten: overwrittenBy(workflow, conflicting),
     competing: conflicting.filter((other) => mayStart(other, workflow)),
-    competingStatus: { waitReason: 'PlaceInUse', waitMessage: placeInUse(workflow).message },
+    competingStatus: holdStatus(placeInUse(workflow)),
     after: [
       ...new Set([
         ...lostRuns(workflow, attempt),
@@ -216,18 +216,16 @@ function decideStart(inputs: SubmissionInputs, attempt: number, rerunAt?: number
       ...(status.nextAttemptTime === undefined ? {} : { nextAttemptTime: null }),
       ...(status.stopSince === undefined ? {} : { stopSince: null }),
       // Its turn has come. A refusal stays recorded until the Workflow exists: a lasting refusal must not flicker with each retry.
-      ...(status.waitReason === undefined || isUnwatched(status.waitReason)
-        ? {}
-        : { waitReason: null, waitMessage: null }),
+      ...(status.waitReason === undefined || isUnwatched(status.waitReason) ? {} : holdStatus()),
     },
   };
 }
 
 /** Waits, and records the hold in the status. */
-function waitFor({ status = {} }: ArtifactWorkflow, { reason, message }: Hold): Submission {
-  return status.waitMessage === message && status.waitReason === reason
-    ? { action: 'wait', message }
-    : { action: 'wait', message, status: { waitReason: reason, waitMessage: message } };
+function waitFor({ status = {} }: ArtifactWorkflow, hold: Hold): Submission {
+  const { reason, message } = hold;
+  const isWritten = status.waitMessage === message && status.waitReason === reason;
+  return { action: 'wait', message, ...(isWritten ? {} : { status: holdStatus(hold) }) };
 }
 
 /** Releases the recorded Argo object, and keeps a schedule suspended or not like its ArtifactWorkflow. */

@@ -66,7 +66,7 @@ export class ModelBridge {
 
   /** Duties that are due. */
   get due(): number {
-    return this.#dispatcher.due;
+    return this.#dispatcher.agenda.due;
   }
 
   /** Domain events that are not delivered yet. */
@@ -152,8 +152,8 @@ export class ModelBridge {
     if (key === undefined || found === undefined) return undefined;
     const { object, step, why } = found.event;
     this.#pending.delete(key);
-    this.#dispatcher.started(key, found.event);
-    this.#dispatcher.ended(key);
+    this.#dispatcher.agenda.started(key, found.event);
+    this.#dispatcher.agenda.ended(key);
     const { apiVersion, kind, metadata } = object;
     const { name, namespace = '', uid = '' } = metadata;
     return { apiVersion, kind, name, namespace, uid, step, reason: why };
@@ -189,7 +189,7 @@ export class ModelBridge {
       deliver: async (message) =>
         isAlive() ? this.#outside.hear(message) : { result: 'transient', reason: 'killed' },
       record: async (object, announced) => (isAlive() ? this.#outside.record(object, announced) : undefined),
-      isBusy: (uid) => dispatcher.isBusy(uid),
+      isBusy: (uid) => dispatcher.agenda.isBusy(uid),
     });
   }
 
