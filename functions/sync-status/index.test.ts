@@ -177,6 +177,25 @@ describe('sync-status', () => {
     expect(api.writes).toEqual([]);
   });
 
+  it('reads a schedule although Argo is uninstalled meanwhile', async () => {
+    const scheduled = artifactWorkflow(name, {
+      spec: { ...submitted.spec, cron: { schedules: ['@daily'] } },
+      status: { workflowRef: { kind: 'CronWorkflow', name, attempt: 1 } },
+    });
+    const argo = {
+      ...workflowOf(scheduled, name, {}),
+      kind: 'CronWorkflow',
+      spec: { schedules: ['@daily'] },
+      status: { succeeded: 1 },
+    };
+    const api = new FakeApi([scheduled, argo]);
+    api.before = ({ resource }) => {
+      if (resource === 'workflows') throw new ArcError('NotFound', '404 page not found');
+    };
+    await handle(contextOf(api), eventOf(scheduled));
+    expect(api.read(artifactWorkflows, key)?.status).toMatchObject({ phase: 'Active', succeeded: 1 });
+  });
+
   it('computes the status of a schedule from its CronWorkflow and the newest run', async () => {
     const scheduled = artifactWorkflow(name, {
       spec: { ...submitted.spec, cron: { schedules: ['0 3 * * *'] } },

@@ -3,6 +3,7 @@
 import { ArcError } from '#shared/base/errors';
 import { isOwnedBy } from '#shared/base/meta';
 import {
+  ignoreNotFound,
   namespaceOf,
   readArtifactWorkflow,
   readWorkflow,
@@ -73,9 +74,12 @@ async function newestRun(
   const labelSelector = isLabelValue(metadata.name)
     ? `${labels.artifactWorkflow}=${metadata.name}`
     : `${labels.argoCronWorkflow}=${schedule.metadata.name}`;
-  const { items } = await api.list(workflows, { ...namespaceOf(schedule), labelSelector }, signal);
+  // Argo may be uninstalled between both reads.
+  const found = await ignoreNotFound(
+    api.list(workflows, { ...namespaceOf(schedule), labelSelector }, signal),
+  );
   const created = (run: Workflow) => run.metadata.creationTimestamp ?? '';
-  return items
+  return found?.items
     .filter((run) => isOwnedBy(run, schedule))
     .reduce<Workflow | undefined>(
       (last, run) => (last === undefined || created(run) > created(last) ? run : last),
