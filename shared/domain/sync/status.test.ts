@@ -8,7 +8,7 @@ import { planOrder } from '../plan/plan.ts';
 import { unreleased, workflowFor } from '../submission/workflow.ts';
 import { image, inputs, now, order, stored } from '../testing/plan-objects.ts';
 import { parseProgress } from './progress.ts';
-import { syncedStatus } from './status.ts';
+import { isSynced, syncedStatus } from './status.ts';
 
 function made(status: ArtifactWorkflowStatus = {}, cron = false): ArtifactWorkflow {
   const artifact = cron ? { ...image('a'), cron: { schedules: ['@daily'] } } : image('a');
@@ -243,5 +243,15 @@ describe('syncedStatus', () => {
     expect(after.status).toMatchObject({ phase: 'Succeeded', observedGeneration: 7 });
     expect(after.status?.conditions?.map((one) => one.observedGeneration)).toEqual([7, 7, 7]);
     expect(syncedStatus(after, undefined, now)).toBeUndefined();
+  });
+
+  it('does not change with the deletion of what has ended, though its Workflow is still there', () => {
+    const workflow = made();
+    const object = argo(workflow, { phase: 'Succeeded', startedAt, finishedAt });
+    const ended = apply(workflow, syncedStatus(workflow, object, now));
+    const edited = { ...ended, metadata: { ...ended.metadata, generation: 7 } };
+    const deleting = { ...edited, metadata: { ...edited.metadata, deletionTimestamp: finishedAt } };
+    expect(syncedStatus(deleting, object, now)).toBeUndefined();
+    expect([edited, deleting].map((one) => isSynced(one, object, now))).toEqual([false, true]);
   });
 });

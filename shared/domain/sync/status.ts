@@ -110,8 +110,14 @@ function observed(
   return {
     ...seen,
     syncedAttempt: workflow.status?.workflowRef?.attempt ?? (ours ? reference.attempt : 0),
-    observedGeneration: workflow.metadata.generation,
+    observedGeneration: generationOf(workflow),
   };
+}
+
+/** Returns the generation to report. The deletion of an object that has ended is a new generation but changes nothing in its status. */
+function generationOf(workflow: ArtifactWorkflow): number | undefined {
+  const { metadata, status } = workflow;
+  return isDeleting(workflow) && hasEnded(workflow) ? status?.observedGeneration : metadata.generation;
 }
 
 /** Returns what is known of a schedule that may not be read: how its runs ended, but not whether others follow. */
@@ -125,12 +131,11 @@ function unreadable(workflow: ArtifactWorkflow): Seen | undefined {
   };
 }
 
-/** An end is final, whatever is edited; only its observedGeneration follows, unless the object is being deleted. */
+/** An end is final, whatever is edited; only its observedGeneration follows. */
 function stillEnded(workflow: ArtifactWorkflow): SyncPatch | undefined {
-  const { generation } = workflow.metadata;
+  const generation = generationOf(workflow);
   const { observedGeneration, conditions = [] } = workflow.status ?? {};
   if (generation === undefined || observedGeneration === generation || !hasEnded(workflow)) return undefined;
-  if (isDeleting(workflow)) return undefined;
   const renewed = conditions.map((one) => ({ ...one, observedGeneration: generation }));
   return { observedGeneration: generation, conditions: renewed };
 }
@@ -285,7 +290,7 @@ function conditionsOf(
 ): Condition[] {
   const failed = phase === 'Failed' || phase === 'Error' || phase === 'Stopped';
   const ready = phase === 'Succeeded' || phase === 'Active';
-  const { generation } = workflow.metadata;
+  const generation = generationOf(workflow);
   const verdict = { Ready: ready, Reconciling: !ready && !failed && phase !== 'Cancelled', Stalled: failed };
   const telling = tellingCondition(verdict);
   return Object.entries(verdict).map(([type, yes]) =>
