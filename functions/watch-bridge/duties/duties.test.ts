@@ -170,6 +170,14 @@ describe('the duties of an ArtifactWorkflow', () => {
     expect(dutiesOf(at(rest))).toEqual([]);
   });
 
+  it('include a look at the Secret of a schedule, which its next run needs', () => {
+    const workflowRef = { kind: 'CronWorkflow', name, attempt: 1 } as const;
+    const active = { ...submitted, workflowRef, phase: 'Active', syncedAttempt: 1 } as const;
+    const scheduled = at(active, { cron: { schedules: ['@daily'] } });
+    const schedule = { ...argo('Running'), kind: 'CronWorkflow', spec: {}, status: {} };
+    expect(dutiesOf(scheduled, schedule)).toContain('render look');
+  });
+
   it('yield while they report progress, and not for an end', () => {
     const paceOf = (workflow: ArtifactWorkflow, run: object) => {
       const view = new ObservedView();
@@ -179,7 +187,7 @@ describe('the duties of an ArtifactWorkflow', () => {
     };
     const made = { ...argo('Running'), status: {} };
     expect(paceOf(at(submitted), made)).toEqual({ spacing: 2_000, debounce: 3_000, yields: true });
-    expect(paceOf(at(submitted), argo('Running'))).toEqual({ spacing: 2_000, debounce: 0, yields: true });
+    expect(paceOf(at(submitted), argo('Running'))).toEqual({ spacing: 2_000, debounce: 500, yields: true });
     expect(paceOf(at(running), argo('Succeeded'))).toBeUndefined();
   });
 

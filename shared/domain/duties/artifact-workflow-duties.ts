@@ -20,7 +20,7 @@ import {
 import { isQueued, positionIn } from '../sync/queue.ts';
 import { isSynced } from '../sync/status.ts';
 import { artifactWorkflowExpiry } from '../ttl/ttl.ts';
-import { type Duty, growing, hour, type Look, type Pace, steady } from './duty.ts';
+import { type Duty, growing, hour, type Look, type Pace, progressDebounce, steady } from './duty.ts';
 import type { View } from './view.ts';
 
 /** Debounce of a Workflow that has not started: most start within this time; ms. */
@@ -60,9 +60,9 @@ function renderDuties(view: View, workflow: ArtifactWorkflow, now: Date): Duty[]
   }
   const version = view.secretVersion(workflow.metadata.namespace ?? '', configSecret.name);
   if (version === '') return [{ step, why: `Secret "${configSecret.name}" is gone`, due }];
-  // Until its pod has started, an ArtifactWorkflow cannot run without the Secret.
-  const mayMiss = version === undefined && phaseOf(workflow) === 'Pending' && workflowRef !== undefined;
-  return mayMiss
+  // Until its pod has started, an ArtifactWorkflow cannot run without the Secret; a schedule needs it for its next run.
+  const isNeeded = ['Pending', 'Active'].includes(phaseOf(workflow)) && workflowRef !== undefined;
+  return isNeeded && version === undefined
     ? [{ step, why: `Secret "${configSecret.name}" may be gone`, look: { ...growing(), first: 60_000 } }]
     : [];
 }
@@ -246,8 +246,8 @@ function syncPace(argo: Workflow | CronWorkflow | undefined): Pace | undefined {
   if (argo?.kind !== 'Workflow') return undefined;
   const { phase } = (argo as Workflow).status ?? {};
   if (isCompleted(phase)) return undefined;
-  const isStarted = phase === 'Running';
-  return { spacing: progressSpacing, debounce: isStarted ? 0 : startDebounce, yields: true };
+  const debounce = phase === 'Running' ? progressDebounce : startDebounce;
+  return { spacing: progressSpacing, debounce, yields: true };
 }
 
 /** Looks at a place in a queue more seldom the further it is from the front: the total rate grows with the logarithm of the queue's length. */

@@ -39,6 +39,9 @@ export function isDue(duty: Duty, now: Date): boolean {
   return 'due' in duty && duty.due <= now.getTime();
 }
 
+/** Debounce of reports on the way: what starts, and ends a moment later, is reported together; ms. */
+export const progressDebounce = 500;
+
 const minute = 60_000;
 export const hour = 60 * minute;
 

@@ -10,13 +10,11 @@ import { staleAt, staleness } from '../roll-up/rollup.ts';
 import { rollUpInterval } from '../roll-up/rollup-interval.ts';
 import { isOn } from '../settings/settings.ts';
 import { orderExpiry } from '../ttl/ttl.ts';
-import { type Duty, growing, lookIntervals, type Pace } from './duty.ts';
+import { type Duty, growing, lookIntervals, type Pace, progressDebounce } from './duty.ts';
 import type { View } from './view.ts';
 
 /** Debounce before an Order is requeued for submitted Workflows, most of which run within this time; ms. */
 const submittedDebounce = 3_000;
-/** Debounce of the progress of an Order: what starts together, or ends a moment later, is reported together; ms. */
-const progressDebounce = 500;
 
 /** Returns the duties of functions for an Order. Takes time proportional to its artifacts. */
 export function orderDuties(view: View, order: Order, now: Date): Duty[] {
