@@ -19,7 +19,9 @@ run('types', 'tsc', ['-p', '.']);
 run('types of the console', 'tsc', ['-p', 'scripts/arcctl/console/app']);
 run('lint and format', 'biome', ['check', '--error-on-warnings', '.']);
 
-console.log('check: imports, folders, circles, test support, links and names of documents, tests of SECURITY.md');
+console.log(
+  'check: imports, folders, circles, test support, links and names of documents, tests of SECURITY.md',
+);
 problems.push(...(await checkTree('.')));
 
 console.log('check: subjects of commits');
