@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import type { ArtifactWorkflow, Endpoint, Order } from '#shared/domain';
+import { type ArtifactWorkflow, type Endpoint, finalizers, type Order, type OrderPlan } from '#shared/domain';
 import { FakeClock } from '../../../shared/base/async/testing/fake-clock.ts';
 import {
   artifactWorkflow,
@@ -90,6 +90,24 @@ async function started(...args: Parameters<typeof setUp>) {
 }
 
 describe('the dispatcher', () => {
+  it('does not decompose an Order again while its ArtifactWorkflows are being created', async () => {
+    const three = order('three', ['a:1', 'b:1', 'c:1']);
+    const held = { ...three, metadata: { ...three.metadata, finalizers: [finalizers.children] } };
+    const { change, dispatcher, take } = await started([...base, held]);
+    expect(take()).toContain('Order three decompose');
+    const planned = dispatcher.view.planOf(held).artifacts;
+    const create = (one: OrderPlan['artifacts'][number] | undefined) => {
+      if (one?.state !== 'ready') throw new Error('the Order cannot be planned');
+      const { metadata } = one.workflow;
+      change({ ...one.workflow, metadata: { ...metadata, uid: metadata.name, generation: 1 } });
+    };
+    create(planned[0]);
+    expect(take(999)).not.toContain('Order three decompose');
+    create(planned[1]);
+    expect(take(999)).not.toContain('Order three decompose');
+    expect(take(1)).toContain('Order three decompose');
+  });
+
   it('sends the same events whatever the order in which kinds are listed', async () => {
     const unseen = { ...endpoint('unseen'), status: {} };
     const objects = [...base, unseen, fresh, artifactWorkflow('open', { status: {} })];
