@@ -15,15 +15,18 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The next answer about a file comes when the promise has resolved. */
-function holdUpStat(until: Promise<void>): void {
+/** Holds up the next `stat` until the promise has resolved. Resolves when `stat` has been called. */
+function holdUpStat(until: Promise<void>): Promise<void> {
   const { stat } = fs;
-  vi.spyOn(fs, 'stat').mockImplementationOnce(async (...asked) => {
-    const found = await stat(...asked);
+  const { promise: called, resolve } = Promise.withResolvers<void>();
+  vi.spyOn(fs, 'stat').mockImplementationOnce(async (...args) => {
+    const found = await stat(...args);
+    resolve();
     await until;
     return found;
   });
   syncBuiltinESMExports();
+  return called;
 }
 
 /** The lock of a worker that was killed. */
@@ -63,8 +66,10 @@ describe('lockFile', () => {
     const file = path.join(folder, 'lock');
     await leave(file);
     const gate = Promise.withResolvers<void>();
-    holdUpStat(gate.promise);
+    const called = holdUpStat(gate.promise);
     const slow = lockFile(file, AbortSignal.timeout(100));
+    // Otherwise the other one might call it first, and wait for itself.
+    await called;
     await using _lock = await lockFile(file, never);
     gate.resolve();
     await expect(slow).rejects.toThrow();
