@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc, runs } from '#shared/base/testing';
-import type { Order, Secret, Workflow } from '#shared/domain';
+import { type ArtifactWorkflow, type Order, type Secret, shownOf, type Workflow } from '#shared/domain';
 import { artifactWorkflow, order, workflowOf } from '../../../shared/domain/testing/objects.ts';
 import { dutiesIn } from '../testing/duties-in.ts';
 import { histories, World } from '../testing/history.ts';
@@ -68,6 +68,17 @@ describe('trimmed', () => {
       message: 'm',
       conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: 't' }],
     });
+  });
+
+  it('keeps what the entry of its Order shows: roll-up would be due forever', () => {
+    const results = {
+      outcome: 'succeeded',
+      digest: 'sha256:1',
+      bytes: { copied: 7, existed: 8, mounted: 9 },
+    } as const;
+    const status = { phase: 'Succeeded', completionTime: '2026-01-02T03:04:05Z', results } as const;
+    const workflow = artifactWorkflow('a', { status });
+    expect(shownOf(trimmed(workflow) as ArtifactWorkflow)).toEqual(shownOf(workflow));
   });
 
   it('keeps nothing of a Secret that could be a credential', () => {

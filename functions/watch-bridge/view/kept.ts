@@ -95,7 +95,8 @@ function trimmedArtifactWorkflow(workflow: ArtifactWorkflow, metadata: ObjectMet
   const { status, ...rest } = workflow;
   if (status === undefined) return { ...rest, metadata, spec };
   const { results, conditions, ...kept } = status;
-  const outcome = results === undefined ? {} : { results: pick(results, ['digest', 'outcome', 'reason']) };
+  const shown = ['digest', 'outcome', 'reason', 'bytes'] as const;
+  const outcome = results === undefined ? {} : { results: pick(results, shown) };
   return { ...rest, metadata, spec, status: { ...kept, ...outcome, ...shortened(conditions) } };
 }
 
