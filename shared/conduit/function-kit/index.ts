@@ -12,6 +12,7 @@ export { type EventInput, emitEvent } from './emit-event.ts';
 export { addFinalizer, removeFinalizer } from './finalizers.ts';
 export { findPod } from './find-pod.ts';
 export { namespaceOf, uidOf, versionOf } from './metadata.ts';
+export { createProcessCache } from './process-cache.ts';
 export { readArtifactWorkflow } from './read-artifact-workflow.ts';
 export { readChildren } from './read-children.ts';
 export { readOwner, readOwnerMetadata } from './read-owner.ts';

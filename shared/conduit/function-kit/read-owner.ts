@@ -2,14 +2,12 @@ import { type KubeObject, ownerOfKind } from '#shared/base/meta';
 import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, type Order, orders } from '#shared/domain';
 import { namespaceOf } from './metadata.ts';
+import { createProcessCache } from './process-cache.ts';
 
 type Reader = Pick<Context, 'api' | 'metrics' | 'signal'>;
 
-/** Orders cached per process: each may take a megabyte. */
-const most = 4;
-
-/** The cache of each process, by its metrics, which are created once; then by uid. */
-const read = new WeakMap<Context['metrics'], Map<string, Order>>();
+/** By uid; few, because an Order may take a megabyte. */
+const cache = createProcessCache<Order>(4);
 
 /**
  * Reads the metadata of an ArtifactWorkflow's Order, at least as new as the ArtifactWorkflow; undefined if it has no Order.
@@ -30,19 +28,14 @@ export async function readOwnerMetadata(
  * Returns the Order whose metadata was read. When TTLs end, those of all of an Order's ArtifactWorkflows end, and its status shows each of
  * them: the Order is read again only if it has changed.
  */
-export async function readOwner(
-  { api, metrics, signal }: Reader,
-  { metadata }: KubeObject,
-): Promise<Order | undefined> {
+export async function readOwner(context: Reader, { metadata }: KubeObject): Promise<Order | undefined> {
+  const { api, signal } = context;
   const { uid = '', resourceVersion } = metadata;
-  const known = read.get(metrics) ?? new Map<string, Order>();
-  read.set(metrics, known);
-  const before = known.get(uid);
+  const before = cache.get(context, uid);
   if (before !== undefined && before.metadata.resourceVersion === resourceVersion) return before;
   const order = await api.get(orders, { ...namespaceOf({ metadata }), name: metadata.name }, signal);
-  known.delete(uid);
+  cache.delete(context, uid);
   if (order?.metadata.uid !== uid) return undefined;
-  known.set(uid, order);
-  for (const oldest of [...known.keys()].slice(0, -most)) known.delete(oldest);
+  cache.set(context, uid, order);
   return order;
 }
