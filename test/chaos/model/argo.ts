@@ -139,7 +139,8 @@ export class Argo {
     }
     const image = imageOf(one);
     if (pod?.status?.phase === 'Succeeded') {
-      const result = JSON.stringify({ outcome: 'succeeded', digest: digestOf(image) });
+      const bytes = { copied: image.length, existed: 0, mounted: 0 };
+      const result = JSON.stringify({ outcome: 'succeeded', digest: digestOf(image), bytes });
       return this.#end(one, 'Succeeded', time, undefined, result);
     }
     if (pod?.status?.phase === 'Failed') {
