@@ -27,8 +27,8 @@ export interface DueEvent {
   step: Step;
   why: string;
   isLook: boolean;
-  /** How much was left to do. */
-  left?: number;
+  /** Size of the remaining work. */
+  remaining?: number;
   /** True for a duty that yields to others while many are due. */
   yields?: boolean;
 }
@@ -52,8 +52,8 @@ interface Sent {
   times: number;
   isLook: boolean;
   isUnderWay: boolean;
-  /** How much was left to do when last looked at. */
-  left: number;
+  /** Size of the remaining work when the duty was last computed. */
+  remaining: number;
   /** Jitter: spreads the looks at many objects. */
   spread: number;
 }
@@ -124,13 +124,13 @@ export class Agenda {
   }
 
   /** Called before the first attempt to deliver an event. */
-  started(key: string, { why, isLook, left = 0 }: DueEvent): void {
+  started(key: string, { why, isLook, remaining = 0 }: DueEvent): void {
     const now = this.#options.clock.now();
     const before = this.#sent.get(key);
     const isSame = before !== undefined && before.isLook === isLook && before.why === why;
     const times = isSame ? before.times + 1 : 0;
     const spread = before?.spread ?? jittered(1, this.#options.random);
-    this.#sent.set(key, { why, at: now, times, isLook, isUnderWay: true, left, spread });
+    this.#sent.set(key, { why, at: now, times, isLook, isUnderWay: true, remaining, spread });
     if (this.#paced.has(key)) this.#paced.set(key, now);
   }
 
@@ -155,7 +155,7 @@ export class Agenda {
     this.#options.outbox.forget(key);
   }
 
-  #putWork(key: string, object: WithDuties, { step, why, due, pace, left: rest = 0 }: Work): boolean {
+  #putWork(key: string, object: WithDuties, { step, why, due, pace, remaining = 0 }: Work): boolean {
     const { clock, timeOfDay, outbox } = this.#options;
     const now = clock.now();
     const left = due - timeOfDay.now();
@@ -170,8 +170,8 @@ export class Agenda {
     this.#due.add(key);
     if (sent !== undefined && !sent.isLook && sent.why === why) {
       if (sent.isUnderWay) return isNews;
-      // A function is still at work: a second one would do the same.
-      if (rest < sent.left) Object.assign(sent, { at: now, left: rest });
+      // A function is in progress: a second one would do the same work.
+      if (remaining < sent.remaining) Object.assign(sent, { at: now, remaining });
       const again = sent.at + doubled(repeat.first, sent.times, repeat.longest);
       if (again > now) {
         this.#later.set(key, again, uidOf(key));
@@ -179,7 +179,7 @@ export class Agenda {
       }
     }
     this.#later.delete(key);
-    const event = { object, step, why, isLook: false, left: rest, ...(pace?.yields && { yields: true }) };
+    const event = { object, step, why, isLook: false, remaining, ...(pace?.yields && { yields: true }) };
     outbox.offer(key, event, this.#timeFor(key, pace, now));
     return isNews;
   }
@@ -202,7 +202,7 @@ export class Agenda {
     if (known === undefined || !known.isLook) outbox.forget(key);
     const isNew = known === undefined || !known.isLook;
     const sent = isNew
-      ? { why, at: now, times: 0, isLook: true, isUnderWay: false, left: 0, spread: jittered(1, random) }
+      ? { why, at: now, times: 0, isLook: true, isUnderWay: false, remaining: 0, spread: jittered(1, random) }
       : known;
     this.#sent.set(key, sent);
     const isAsked = sent.why !== why;
@@ -223,7 +223,7 @@ const settledWhileUnderWay: Sent = {
   times: 0,
   isLook: false,
   isUnderWay: true,
-  left: 0,
+  remaining: 0,
   spread: 1,
 };
 

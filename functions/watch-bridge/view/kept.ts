@@ -95,7 +95,7 @@ function trimmedArtifactWorkflow(workflow: ArtifactWorkflow, metadata: ObjectMet
   const { status, ...rest } = workflow;
   if (status === undefined) return { ...rest, metadata, spec };
   const { results, conditions, ...kept } = status;
-  const shown = ['digest', 'outcome', 'reason', 'bytes'] as const;
+  const shown = ['digest', 'outcome', 'reason', 'bytes'];
   const outcome = results === undefined ? {} : { results: pick(results, shown) };
   return { ...rest, metadata, spec, status: { ...kept, ...outcome, ...shortened(conditions) } };
 }

@@ -30,8 +30,8 @@ export function throughputOf(
   });
   const at = (ms: number) => Math.floor((ms - firstMs) / minuteMs);
   const transfers = children.flatMap((child) => transferOf(child, nowMs) ?? []);
-  for (const transfer of [...transfers, ...transfersOfGone(orders, children, nowMs)]) {
-    const { startMs, endMs, bytes, isOver } = transfer;
+  const all = [...transfers, ...transfersOfGone(orders, children, nowMs)];
+  for (const { startMs, endMs, bytes, isOver } of all) {
     if (endMs < firstMs) continue;
     const arrival = minutes[at(endMs)];
     if (isOver && arrival) arrival.arrived += 1;

@@ -11,8 +11,8 @@ export interface Work {
   /** Unix ms. The duty is due unless this lies in the future. */
   due: number;
   pace?: Pace;
-  /** How much is left to do. While it shrinks, a function is at work on it. */
-  left?: number;
+  /** Size of the remaining work. While it shrinks, a function is in progress. */
+  remaining?: number;
 }
 
 /** Rate of a step that many changes make due; ms. */

@@ -53,7 +53,7 @@ function decomposeDuties(
   const isNoteOver = create.length === 0 && Object.keys(refusals).length > 0;
   const why = causeOf(order, plan);
   if (isNoteOver || isWork(decision) || refused.length < create.length)
-    return [{ step: 'decompose', why, due: now.getTime(), left: create.length }];
+    return [{ step: 'decompose', why, due: now.getTime(), remaining: create.length }];
   if (refused.length === 0) return [];
   // Quotas regain room often, whenever an object is deleted, and a look costs only a few requests.
   const isOverQuota = Object.values(refusals).some(({ reason }) => reason === 'QuotaExceeded');

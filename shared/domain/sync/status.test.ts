@@ -245,7 +245,7 @@ describe('syncedStatus', () => {
     expect(syncedStatus(after, undefined, now)).toBeUndefined();
   });
 
-  it('does not change with the deletion of what has ended, though its Workflow is still there', () => {
+  it('stays the same when an ended ArtifactWorkflow is deleted before its Workflow', () => {
     const workflow = made();
     const object = argo(workflow, { phase: 'Succeeded', startedAt, finishedAt });
     const ended = apply(workflow, syncedStatus(workflow, object, now));
