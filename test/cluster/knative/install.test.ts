@@ -103,7 +103,7 @@ describe('an Order', { timeout: 8 * minutes }, () => {
 
   it('shows its Events in kubectl describe', async () => {
     const text = await kubectl('-n', 'team', 'describe', 'order', 'images');
-    expect(text).toMatch(/Normal\s+Created\s.*decompose-order\s+created 2 ArtifactWorkflows/);
+    expect(text).toMatch(/Normal\s+Accepted\s.*roll-up-order\s+generation 1: 2 artifacts/);
     expect(text).toMatch(/Normal\s+Completed\s.*roll-up-order\s+2 of 2 succeeded/);
   });
 
