@@ -37,6 +37,8 @@ function setUp(parallel = 4) {
   const queue = new EventQueue<string>({
     attempt: sender.send,
     ended: (event, { result }, lagMs, attemptMs) => ended.push({ event, result, lagMs, attemptMs }),
+    // Each key is of a namespace of its own.
+    ownerOf: (event) => ({ namespace: event.slice(0, 1), order: '' }),
     clock,
     random: () => 1,
     parallel,
@@ -97,6 +99,22 @@ describe('EventQueue', () => {
     expect(sender.sent).toEqual(['a', 'b']);
     await sender.end();
     expect(sender.sent).toEqual(['a', 'b', 'c']);
+  });
+
+  it('always has a delivery free for a namespace that has none in flight', async () => {
+    const parallel = 16;
+    const { sender, queue } = setUp(parallel);
+    const inFlightOf = (namespace: string) => sender.sent.filter((event) => event[0] === namespace).length;
+    for (let at = 0; at < 100; at++) queue.offer(`a${at}`, `a${at}`);
+    expect(inFlightOf('a')).toBe(parallel / 2);
+    for (let at = 0; at < 100; at++) queue.offer(`b${at}`, `b${at}`);
+    expect(inFlightOf('b')).toBe(4);
+    // None of the deliveries ends: they take as long as they like.
+    for (const namespace of ['c', 'd', 'e', 'f']) {
+      queue.offer(namespace, namespace);
+      expect(inFlightOf(namespace)).toBe(1);
+    }
+    expect(sender.sent).toHaveLength(parallel);
   });
 
   it('sends the event of an owner that comes last as the next but one', async () => {
@@ -161,7 +179,8 @@ describe('EventQueue', () => {
         attempts += 1;
         return transient;
       };
-      const queue = new EventQueue<string>({ attempt, clock, random: Math.random, parallel: 32 });
+      const ownerOf = () => ({ namespace: 'team', order: 'x' });
+      const queue = new EventQueue<string>({ attempt, ownerOf, clock, random: Math.random, parallel: 32 });
       for (let key = 0; key < waiting; key++) queue.offer(`a${key}`, 'event');
       const pass = async (seconds: number) => {
         for (let turn = 0; turn < 2 * seconds; turn++) {

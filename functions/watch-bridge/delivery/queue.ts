@@ -1,4 +1,4 @@
-import { backoffMs, type Clock, DelayQueue, nobody, type Owner } from '#shared/base/async';
+import { backoffMs, type Clock, DelayQueue, type Owner } from '#shared/base/async';
 import { Ready } from './ready.ts';
 
 /**
@@ -22,13 +22,13 @@ export interface QueueOptions<E> {
   retrying?(event: E, reason: string, failures: number): void;
   /** False for an event that others may overtake. Default: all are urgent. */
   isUrgent?(event: E): boolean;
-  /** The owner of an event: owners take turns. Default: a single owner. */
-  ownerOf?(event: E): Owner;
+  /** The owner of an event: owners take turns. */
+  ownerOf(event: E): Owner;
   /** Called once per event, before the first attempt. */
   started?(event: E): void;
   clock: Clock;
   random(): number;
-  /** Attempts in flight. */
+  /** Attempts in flight, of which one namespace alone gets half. */
   parallel: number;
 }
 
@@ -42,8 +42,8 @@ interface Pending<E> {
 const settleMs = 50;
 
 /**
- * Pending events: one per key, the latest wins; one attempt per key in flight, many keys in parallel; owners take turns. While the broker is
- * slow or absent, events wait and coalesce: none is lost, and memory is bounded by the keys, that is by the live objects. Transient
+ * Pending events: one per key, the latest wins; one attempt per key in flight, many keys in parallel; owners take turns, and a namespace
+ * has at most as many attempts in flight as are free, so that slow attempts of some do not block others. While the broker is slow or absent, events wait and coalesce: none is lost, and memory is bounded by the keys, that is by the live objects. Transient
  * outcomes are retried without limit.
  */
 export class EventQueue<E> {
@@ -52,7 +52,8 @@ export class EventQueue<E> {
   readonly #ready: Ready<Pending<E>>;
   /** Due later: delayed on purpose, or in backoff. */
   readonly #later: DelayQueue<Pending<E>>;
-  readonly #inFlight = new Set<string>();
+  /** The namespaces of the events in flight, by key. */
+  readonly #inFlight = new Map<string, string>();
   /** Due, while an event of the same key is in flight. */
   readonly #behind = new Map<string, Pending<E>>();
   /** Consecutive transient outcomes, by key. */
@@ -64,7 +65,7 @@ export class EventQueue<E> {
     this.#options = options;
     this.#ready = new Ready({
       isUrgent: ({ event }) => options.isUrgent?.(event) ?? true,
-      ownerOf: ({ event }) => options.ownerOf?.(event) ?? nobody,
+      ownerOf: ({ event }) => options.ownerOf(event),
     });
     this.#later = new DelayQueue(options.clock, (key, pending) => this.#makeReady(key, pending));
   }
@@ -124,13 +125,21 @@ export class EventQueue<E> {
 
   #pump(): void {
     if (this.#closed) return;
-    while (this.#inFlight.size < this.#options.parallel) {
-      const next = this.#ready.take();
+    for (;;) {
+      const free = this.#options.parallel - this.#inFlight.size;
+      if (free === 0) return;
+      const next = this.#ready.take((namespace) => this.#inFlightOf(namespace) < free);
       if (next === undefined) return;
       const [key, pending] = next;
-      this.#inFlight.add(key);
+      this.#inFlight.set(key, this.#options.ownerOf(pending.event).namespace);
       void this.#deliver(key, pending);
     }
+  }
+
+  #inFlightOf(namespace: string): number {
+    let count = 0;
+    for (const other of this.#inFlight.values()) if (other === namespace) count += 1;
+    return count;
   }
 
   async #deliver(key: string, pending: Pending<E>): Promise<void> {

@@ -52,11 +52,11 @@ export class Ready<P> {
     this.#others.clear();
   }
 
-  /** Removes and returns the next event. */
-  take(): [string, P] | undefined {
+  /** Removes and returns the next event of a namespace that `mayServe`. */
+  take(mayServe?: (namespace: string) => boolean): [string, P] | undefined {
     this.#taken += 1;
     const isTheirTurn = this.#taken % share === 0;
     const [first, second] = isTheirTurn ? [this.#others, this.#urgent] : [this.#urgent, this.#others];
-    return first.dequeue() ?? second.dequeue();
+    return first.dequeue(mayServe) ?? second.dequeue(mayServe);
   }
 }

@@ -28,7 +28,7 @@ export interface SenderOptions {
 }
 
 /** Delivery attempts in flight. */
-const parallel = 32;
+const parallel = 16;
 
 /** An event with its time, which tells it from other events of the same state of its object. */
 interface PendingEvent extends DueEvent {

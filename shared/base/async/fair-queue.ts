@@ -12,12 +12,12 @@ export const nobody: Owner = { namespace: '', order: '' };
 
 /**
  * A queue in which namespaces take turns, then the Orders of a namespace; entries of one Order are first in, first out. While k namespaces wait,
- * each is served within k turns, however much the others have enqueued. Every operation takes constant time. Holds one entry per
- * key, so the caller bounds it by the keys.
+ * each is served within k turns, however much the others have enqueued. Every operation takes constant time, except for the namespaces
+ * that `dequeue` passes over. Holds one entry per key, so the caller bounds it by the keys.
  */
 export class FairQueue<K, T> {
   readonly #owners = new Map<K, Owner>();
-  /** The first namespace is served next, with the first entry of its first Order. */
+  /** The first namespace that may be served is next, with the first entry of its first Order. */
   readonly #namespaces = new LinkedMap<string, LinkedMap<string, LinkedMap<K, T>>>();
 
   get size(): number {
@@ -37,18 +37,21 @@ export class FairQueue<K, T> {
     lineOf(orders, order, () => new LinkedMap<K, T>()).set(key, value);
   }
 
-  /** Removes and returns the next entry. */
-  dequeue(): [key: K, value: T] | undefined {
-    const [namespace = '', orders] = this.#namespaces.first ?? [];
-    const [order = '', entries] = orders?.first ?? [];
-    const next = entries?.first;
-    if (next === undefined) return undefined;
-    const [key, value] = next;
-    this.delete(key);
-    // Their next turns come after those of all others.
-    orders?.moveToEnd(order);
-    this.#namespaces.moveToEnd(namespace);
-    return [key, value];
+  /** Removes and returns the next entry. A namespace that `mayServe` refuses is passed over and keeps its turn. */
+  dequeue(mayServe: (namespace: string) => boolean = () => true): [key: K, value: T] | undefined {
+    for (const [namespace, orders] of this.#namespaces) {
+      if (!mayServe(namespace)) continue;
+      const [order = '', entries] = orders.first ?? [];
+      const next = entries?.first;
+      if (next === undefined) return undefined;
+      const [key, value] = next;
+      this.delete(key);
+      // Their next turns come after those of all others.
+      orders.moveToEnd(order);
+      this.#namespaces.moveToEnd(namespace);
+      return [key, value];
+    }
+    return undefined;
   }
 
   /** Returns false if the key is not waiting. */

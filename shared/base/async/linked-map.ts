@@ -22,6 +22,11 @@ export class LinkedMap<K, V> {
     return this.#first && [this.#first.key, this.#first.value];
   }
 
+  /** Iterates from the first entry; the map must not change meanwhile. */
+  *[Symbol.iterator](): Iterator<readonly [key: K, value: V]> {
+    for (let node = this.#first; node !== undefined; node = node.next) yield [node.key, node.value];
+  }
+
   get(key: K): V | undefined {
     return this.#nodes.get(key)?.value;
   }
