@@ -99,6 +99,8 @@ const artifactWorkflow = arcKind<ArtifactWorkflow>({
   actions: artifactWorkflowActions,
   // Most selective label first.
   indexedLabels: [labels.artifact, labels.target, labels.order, labels.orderName],
+  // Functions read all those of an Order at once.
+  metadataLimit: 8192,
   selectableFields: { 'spec.type': ({ spec }) => spec.type ?? '', 'status.phase': phaseOf },
   columns: [
     {

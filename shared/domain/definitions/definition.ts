@@ -30,6 +30,7 @@ export interface ArcKind {
   actions: readonly ArcAction[];
   columns: readonly ArcColumn[];
   indexedLabels?: readonly string[];
+  metadataLimit?: number;
   selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
   hooks: {
     prepare(object: KubeObject, old: KubeObject | undefined): KubeObject;
@@ -50,6 +51,8 @@ interface Parts<T extends KubeObject> {
   actions?: readonly ArcAction<T>[];
   columns: ReadonlyArray<Omit<ArcColumn, 'value'> & { value(object: T): ReturnType<ArcColumn['value']> }>;
   indexedLabels?: readonly string[];
+  /** Limit on the bytes of labels, and on those of annotations. Default: 256 KiB. */
+  metadataLimit?: number;
   /** For field selectors, beside name and namespace. */
   selectableFields?: Readonly<Record<string, (object: T) => string>>;
   causes(object: T, old: T | undefined): Cause[];
@@ -89,6 +92,7 @@ export function arcKind<T extends KubeObject>(parts: Parts<T>): ArcKind {
       act: (object, asked) => action.act(typed(object), asked),
     })),
     ...(parts.indexedLabels ? { indexedLabels: parts.indexedLabels } : {}),
+    ...(parts.metadataLimit ? { metadataLimit: parts.metadataLimit } : {}),
     ...(parts.selectableFields
       ? {
           selectableFields: Object.fromEntries(

@@ -35,6 +35,8 @@ export interface KindDefinition {
   selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** Labels with an index: a list that selects one value reads only the matching objects. */
   indexedLabels?: readonly string[];
+  /** Limit on the bytes of an object's labels, and on those of its annotations. Default: 256 KiB, as in Kubernetes for annotations. */
+  metadataLimit?: number;
   /** Computes the response to a create, which stores nothing (access reviews). */
   virtual?: (object: KubeObject, user: User) => KubeObject | Promise<KubeObject>;
   hooks?: KindHooks;

@@ -36,6 +36,14 @@ describe('metadataCauses', () => {
     expect(fields({ labels: { a: 'x'.repeat(64) } })).toEqual(['metadata.labels']);
     expect(fields({ annotations: { 'kubectl.kubernetes.io/X': 'any thing: {}' } })).toEqual([]);
     expect(fields({ annotations: { a: 'x'.repeat(256 * 1024) } })).toEqual(['metadata.annotations']);
+    const smaller = { ...kind('widgets'), metadataLimit: 100 };
+    const annotations = { a: 'x'.repeat(100) };
+    expect(metadataCauses(smaller, { name: 'a', annotations })[0]?.message).toBe(
+      'Too long: may not be more than 100 bytes',
+    );
+    expect(
+      metadataCauses(smaller, { name: 'a', labels: { a: 'b' }, annotations }, { name: 'a', annotations }),
+    ).toEqual([]);
     expect(fields({ finalizers: ['orphan', 'example.com/x'] })).toEqual([]);
     expect(fields({ finalizers: ['example.com/-'] })).toEqual(['metadata.finalizers']);
     expect(fields({ finalizers: ['mine'] })).toEqual([]);

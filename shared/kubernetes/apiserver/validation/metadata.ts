@@ -26,7 +26,7 @@ function shown(value: unknown): string {
 
 /**
  * Returns the errors of an object's metadata, as in k8s.io/apimachinery, api/validation. Checks sizes first, and skips the other rules if a
- * size limit is exceeded. On update, `old` may keep labels and finalizers above the limits, which Kubernetes does not have.
+ * size limit is exceeded. On update, `old` may keep labels, annotations and finalizers above the limits, which are not those of Kubernetes.
  */
 export function metadataCauses(
   definition: KindDefinition,
@@ -34,8 +34,8 @@ export function metadataCauses(
   old?: ObjectMeta | undefined,
 ): Cause[] {
   const tooLarge = [
-    ...mapSize('metadata.labels', metadata.labels, old?.labels),
-    ...mapSize('metadata.annotations', metadata.annotations, undefined),
+    ...mapSize('metadata.labels', metadata.labels, old?.labels, definition.metadataLimit),
+    ...mapSize('metadata.annotations', metadata.annotations, old?.annotations, definition.metadataLimit),
     ...finalizerCount(metadata.finalizers, old?.finalizers),
   ];
   if (tooLarge.length > 0) return tooLarge;
@@ -139,12 +139,12 @@ function mapCauses(
 
 type Texts = Record<string, string> | undefined;
 
-function mapSize(field: string, texts: Texts, old: Texts): Cause[] {
+function mapSize(field: string, texts: Texts, old: Texts, limit = mapLimit): Cause[] {
   let size = 0;
   for (const [key, value] of Object.entries(texts ?? {}))
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
-  if (size <= mapLimit || (old && isDeepStrictEqual(texts, old))) return [];
-  const message = `Too long: may not be more than ${mapLimit} bytes`;
+  if (size <= limit || (old && isDeepStrictEqual(texts, old))) return [];
+  const message = `Too long: may not be more than ${limit} bytes`;
   return [{ reason: 'FieldValueTooLong', message, field }];
 }
 
