@@ -7,6 +7,9 @@ import { isDeleting, orders, rollUp } from '#shared/domain';
 import { planForStatus } from './plan-for-status.ts';
 import { transitions } from './transitions.ts';
 
+/** An Order of 5,000 artifacts takes some 60 MB. */
+export const concurrency = 4;
+
 /** Writes the Order's status if it differs. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<void> {
   const { api, signal, now } = context;

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ArcError } from '#shared/base/errors';
 import { createMetrics } from '#shared/base/telemetry';
+import { toBinaryRequest } from '#shared/conduit/events';
 import { createKubeClient, type Kind } from '#shared/kubernetes/client';
 import { type AppDependencies, createApp } from './app.ts';
 import type { Context, Fn, StepEvent } from './function.ts';
@@ -52,6 +53,29 @@ describe('POST /', () => {
     const headers = { 'content-type': 'application/cloudevents+json; charset=utf-8' };
     const answer = await app.request('/', { method: 'POST', headers, body: JSON.stringify(orderEvent()) });
     expect(answer.status).toBe(204);
+  });
+
+  it('lets the namespaces of events that wait for a slot take turns', async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const handle: Fn['handle'] = (_, { namespace, name }) => {
+      begun.push(`${namespace}/${name}`);
+      return new Promise((resolve) => ends.push(() => resolve(undefined)));
+    };
+    const { app } = appOf(handle, {}, { concurrency: 2 });
+    const sent = ['a/1', 'a/2', 'a/3', 'a/4', 'b/1'].map((key) => {
+      const [namespace = '', name = ''] = key.split('/');
+      const event = orderEvent().cloneWith({ namespace, name });
+      return app.request('/', { method: 'POST', ...toBinaryRequest(event) });
+    });
+    await until('two events', () => begun.length === 2);
+    for (let ended = 0; ended < 5; ended += 1) {
+      await until('the next event', () => ends.length > ended);
+      expect(begun.length - ended).toBeLessThanOrEqual(2);
+      ends[ended]?.();
+    }
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([204, 204, 204, 204, 204]);
+    expect(begun.indexOf('b/1')).toBeLessThanOrEqual(3);
   });
 
   it('sends the trace of the event with every API request of its handler, and no other trace', async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { startDeadline } from '#shared/base/async';
+import { createSemaphore, type Semaphore, startDeadline } from '#shared/base/async';
 import { ArcError } from '#shared/base/errors';
 import { createMetrics, type Metrics, metricsContentType } from '#shared/base/telemetry';
 import { type HeaderSource, type ParsedStepEvent, parseStepEvent } from '#shared/conduit/events';
@@ -85,6 +85,7 @@ type Deliver = (request: Request, headers: HeaderSource) => Promise<Response>;
 function createDelivery(fn: Fn, parts: DeliveryParts): Deliver {
   const { log, lifecycle, measured, deadlineMs = times.deadline * 1000, maxInFlight = 250 } = parts;
 
+  const slots = createSemaphore(fn.concurrency ?? Number.POSITIVE_INFINITY);
   let active = 0;
 
   return async (request, headers) => {
@@ -108,7 +109,7 @@ function createDelivery(fn: Fn, parts: DeliveryParts): Deliver {
         log.warn({ err: event }, 'request refused');
         return refusalAnswer(event);
       }
-      return await run(fn, event, { ...parts, now, signal: deadline.signal });
+      return await run(fn, event, { ...parts, slots, now, signal: deadline.signal });
     } finally {
       active -= 1;
       deadline.end();
@@ -143,6 +144,7 @@ async function receive(
 }
 
 interface RunParts extends Omit<DeliveryParts, 'now'> {
+  slots: Semaphore;
   now: Date;
   signal: AbortSignal;
 }
@@ -162,7 +164,9 @@ async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Res
   const context: Context = { log, api: parts.api, metrics, signal, now, env, ...traced };
   const started = performance.now();
   measured.invoked(step, (now.getTime() - event.time.getTime()) / 1000);
-  const work = lifecycle.track(start(fn, context, event));
+  const owner = { namespace: event.namespace ?? '', order: '' };
+  // A handler that ignores its deadline keeps its slot: its objects are still in memory.
+  const work = lifecycle.track(parts.slots.run(async () => fn.handle(context, event), signal, owner));
   try {
     await beforeAbort(work, signal);
     log.debug('handled');
@@ -179,11 +183,6 @@ async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Res
   } finally {
     measured.took((performance.now() - started) / 1000);
   }
-}
-
-/** Turns a synchronous throw of the handler into a rejection. */
-async function start(fn: Fn, context: Context, event: ParsedStepEvent): Promise<void> {
-  return fn.handle(context, event);
 }
 
 /** Settles like `work`, or rejects as soon as the signal is aborted: the handler may ignore the signal. */

@@ -37,6 +37,11 @@ export interface Fn {
    * drops what the sink refuses.
    */
   unreadable?: Unreadable;
+  /**
+   * Events that one process handles at the same time; further ones wait, and their namespaces take turns. For a handler that holds many objects
+   * in memory. Default: no limit but that of deliveries.
+   */
+  concurrency?: number;
   init?(context: Omit<Context, 'signal' | 'now' | 'trace'>): Promise<void>;
   shutdown?(): Promise<void>;
   liveness?(): boolean;
