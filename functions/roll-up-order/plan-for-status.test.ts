@@ -34,7 +34,7 @@ describe('planForStatus', () => {
   it('reads Endpoints, types and templates once, while only ArtifactWorkflows change', async () => {
     const { api, child, reads, rollUp } = setUp();
     await rollUp();
-    expect(reads).toContain('list endpoints');
+    expect(reads).toContain('get endpoints');
     api.put(child('Succeeded'));
     expect(await rollUp()).toMatchObject({ phase: 'Succeeded' });
     expect(reads).toEqual(['get orders', 'list artifactworkflows']);
@@ -58,7 +58,7 @@ describe('planForStatus', () => {
     expect(written?.inputs).not.toBe(before?.inputs);
     for (const one of api.all(artifactWorkflows)) api.put({ ...child('Succeeded'), metadata: one.metadata });
     expect((await rollUp())?.inputs).toBe(written?.inputs);
-    expect(reads).toContain('list endpoints');
+    expect(reads).toContain('get endpoints');
   });
 
   it('takes those of another Order for a first status, for a second', async () => {
@@ -72,7 +72,7 @@ describe('planForStatus', () => {
     const third = order('third', ['c:1']);
     api.put(third);
     await handle({ ...context, now: new Date(context.now.getTime() + 1_000) }, eventOf(third));
-    expect(reads).toContain('list endpoints');
+    expect(reads).toContain('get endpoints');
   });
 
   it('reads them again for an edited Order', async () => {
@@ -82,6 +82,6 @@ describe('planForStatus', () => {
     if (one === undefined) throw new Error('no Order');
     api.put({ ...one, metadata: { ...one.metadata, generation: 2 } });
     await rollUp();
-    expect(reads).toContain('list endpoints');
+    expect(reads).toContain('get endpoints');
   });
 });

@@ -2,12 +2,14 @@ import { createProcessCache, readPlanInputs, readSettings } from '#shared/condui
 import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
+  endpointsUsed,
   isDeleting,
   type Order,
   type OrderPlan,
   type PlanInputs,
   planOrder,
   staleness,
+  typesUsed,
 } from '#shared/domain';
 
 /** Maximum age of inputs for the first status of an Order: many Orders are often created at once; ms. */
@@ -19,8 +21,8 @@ interface CachedInputs {
   at: number;
 }
 
-/** By namespace. */
-const cache = createProcessCache<CachedInputs>(32);
+/** By what the Order refers to: Orders of one shape share their inputs. */
+const cache = createProcessCache<CachedInputs>(64);
 
 /**
  * Returns the plan that the status of an Order has to show; undefined if the status lacks nothing. Most changes are those of ArtifactWorkflows:
@@ -39,18 +41,18 @@ export async function planForStatus(
     return { plan, isDue: staleness(order, plan, children, context.now) !== undefined };
   };
   const { metadata, status } = order;
-  const { namespace = '', generation } = metadata;
   const now = context.now.getTime();
-  const cached = cache.get(context, namespace);
+  const key = JSON.stringify([metadata.namespace, endpointsUsed(order), typesUsed(order, [], {})]);
+  const cached = cache.get(context, key);
   const isFirst = status?.inputs === undefined;
   // A deletion is a new generation, too.
-  const isSame = status?.observedGeneration === generation || isDeleting(order);
+  const isSame = status?.observedGeneration === metadata.generation || isDeleting(order);
   if (cached !== undefined && (isFirst ? Math.abs(now - cached.at) < firstMaxAge : isSame)) {
     const { plan, isDue } = planFrom(cached.inputs);
     if (isDue && (isFirst || plan.inputs === status?.inputs)) return plan;
   }
-  const inputs = await readPlanInputs(context, order);
-  cache.set(context, namespace, { inputs, at: now });
+  const inputs = await readPlanInputs(context, order, settings);
+  cache.set(context, key, { inputs, at: now });
   const { plan, isDue } = planFrom(inputs);
   return isDue ? plan : undefined;
 }

@@ -101,7 +101,7 @@ export {
 export { type CurrentVersion, currentVersions } from './plan/current.ts';
 export { forceTime, isForceOwed } from './plan/effective.ts';
 export { appliesPolicies, policyTypes } from './plan/enforced.ts';
-export { inputsKey, type PlanInputs } from './plan/inputs.ts';
+export { inputsKey, type PlanInputs, typesUsed } from './plan/inputs.ts';
 export { type ParameterInputs, parameterName } from './plan/parameters.ts';
 export { type OrderPlan, type PlannedArtifact, planOrder } from './plan/plan.ts';
 export { mostRefusals, type Refusals, refusalNote, refusalsOf } from './plan/refusals.ts';

@@ -8,6 +8,7 @@ import {
   type Endpoint,
   labels,
   type Order,
+  type PlanInputs,
   parseSettings,
   planOrder,
   type Settings,
@@ -23,14 +24,18 @@ export async function readPreview(
   order: Order,
 ): Promise<{ outcomes: Outcome[]; endpoints: readonly Endpoint[] }> {
   const { namespace = 'default' } = order.metadata;
-  const [inputs, children, settings] = await Promise.all([
-    readPlanInputs({ api, signal: io.signal }, order),
+  const [[inputs, settings], children] = await Promise.all([
+    readInputs(io, api, order),
     api.list(artifactWorkflows, { namespace, labelSelector: childSelector(order) }, io.signal),
-    readOperatorSettings(io, api),
   ]);
   const plan = planOrder(order, inputs, settings);
   const outcomes = await addOtherOrders(io, api, order, previewOf(order, plan, children.items));
   return { outcomes, endpoints: inputs.endpoints };
+}
+
+async function readInputs(io: Io, api: Cluster['api'], order: Order): Promise<[PlanInputs, Settings]> {
+  const settings = await readOperatorSettings(io, api);
+  return [await readPlanInputs({ api, signal: io.signal }, order, settings), settings];
 }
 
 /** Maximum number of values of a selector in a URL. */

@@ -1,3 +1,5 @@
+import { mapBounded } from '#shared/base/async';
+import type { KubeObject } from '#shared/base/meta';
 import type { Context } from '#shared/conduit/runtime';
 import {
   appliesPolicies,
@@ -5,52 +7,76 @@ import {
   clusterArtifactTypes,
   clusterWorkflowTemplates,
   endpoints,
+  endpointsUsed,
+  isObjectName,
   type Order,
   type OrderPlan,
   type PlanInputs,
   planOrder,
+  type Settings,
   type TemplateRef,
   templatesUsed,
+  typesUsed,
   type WorkflowTemplate,
   workflowTemplates,
 } from '#shared/domain';
+import type { Kind } from '#shared/kubernetes/client';
 import { ignoreNotFound } from './api-errors.ts';
 import { namespaceOf } from './metadata.ts';
 import { readSettings } from './read-settings.ts';
+
+/** Reads of one event at a time: each object may be large. */
+const concurrentReads = 8;
 
 /** Reads everything an Order refers to and the operator's settings, and plans the Order. Rejects with errors of the API. */
 export async function readPlan(
   context: Pick<Context, 'api' | 'log' | 'metrics' | 'now' | 'signal'>,
   order: Order,
 ): Promise<OrderPlan> {
-  const [inputs, settings] = await Promise.all([readPlanInputs(context, order), readSettings(context)]);
-  return planOrder(order, inputs, settings);
+  const settings = await readSettings(context);
+  return planOrder(order, await readPlanInputs(context, order, settings), settings);
 }
 
-/** Reads the existing objects that an Order refers to. Rejects with errors of the API. */
+/**
+ * Reads the existing objects that an Order refers to, without annotations. Each by its name: users write 16 MiB of Endpoints and of types into
+ * a namespace, and lists of them would exhaust the memory of a process that serves all namespaces. Rejects with errors of the API.
+ */
 export async function readPlanInputs(
   { api, signal }: Pick<Context, 'api' | 'signal'>,
   order: Order,
+  settings: Settings,
 ): Promise<PlanInputs> {
   const namespace = namespaceOf(order);
-  const [known, own, cluster] = await Promise.all([
-    api.list(endpoints, namespace, signal),
-    api.list(artifactTypes, namespace, signal),
+  const readNamed = async <T extends KubeObject>(kind: Kind<T>, names: readonly string[]) => {
+    const read = async (name: string) => lean(await api.get(kind, { ...namespace, name }, signal));
+    const found = await mapBounded(names.filter(isObjectName), concurrentReads, signal, read);
+    return found.filter((object) => object !== undefined);
+  };
+  const [used, cluster] = await Promise.all([
+    readNamed(endpoints, endpointsUsed(order)),
     api.list(clusterArtifactTypes, {}, signal),
   ]);
-  const types = [...own.items, ...cluster.items];
+  const own = await readNamed(artifactTypes, typesUsed(order, used, settings));
+  const types = [...own, ...cluster.items];
   const read = async ({ name, clusterScope }: TemplateRef) =>
     ignoreNotFound<WorkflowTemplate | undefined>(
       clusterScope === true
         ? api.get(clusterWorkflowTemplates, { name }, signal)
         : api.get(workflowTemplates, { ...namespace, name }, signal),
     );
-  const used = templatesUsed(order, types);
+  const templates = templatesUsed(order, types);
   // Without Argo every template is missing, which the Order reports.
-  const found = await Promise.all(used.map(read));
-  const missingTemplates = used.filter((_, index) => found[index] === undefined);
+  const found = await Promise.all(templates.map(read));
+  const missingTemplates = templates.filter((_, index) => found[index] === undefined);
   const applyingTemplates = found.flatMap((one) =>
     one !== undefined && appliesPolicies(one) ? [one.metadata.name] : [],
   );
-  return { endpoints: known.items, types, missingTemplates, applyingTemplates };
+  return { endpoints: used, types, missingTemplates, applyingTemplates };
+}
+
+/** Returns an object without what no plan depends on, which may be most of it. */
+function lean<T extends KubeObject>(object: T | undefined): T | undefined {
+  if (object === undefined) return undefined;
+  const { annotations, managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }

@@ -27,7 +27,7 @@ export function inputsKey(
   const used = new Set(endpointsUsed(order));
   const usedEndpoints = endpoints.filter(({ metadata }) => used.has(metadata.name));
   const policies = policyTypes(namespace, usedEndpoints, settings);
-  const wanted = new Set([...(order.spec.artifacts ?? []).map(({ type }) => type), ...policies]);
+  const wanted = new Set(typesUsed(order, usedEndpoints, settings));
   const isForPlans = ([key]: [string, unknown]) =>
     key !== 'enforced.policy' && /^(defaults|enforced)\.|^features\.ttl$/.test(key);
   return shortHash([
@@ -44,6 +44,12 @@ export function inputsKey(
       ? []
       : [enforcedTypes(namespace, settings).sort(), [...applyingTemplates].sort()]),
   ]);
+}
+
+/** Returns the names of the types that decide about an Order: those of its artifacts and those whose policies bind them. Deduplicated. */
+export function typesUsed(order: Order, endpoints: readonly Endpoint[], settings: Settings): string[] {
+  const named = (order.spec.artifacts ?? []).map(({ type }) => type);
+  return [...new Set([...named, ...policyTypes(order.metadata.namespace, endpoints, settings)])];
 }
 
 function endpointState({ metadata, status = {} }: Endpoint): string {

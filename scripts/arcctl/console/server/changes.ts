@@ -109,7 +109,7 @@ export async function dryRun(cluster: Connection, text: unknown, signal: AbortSi
   try {
     const order = await orderIn(text);
     const next = await send(cluster, order, 'All', signal);
-    const inputs = await readPlanInputs({ api: cluster.api, signal }, next);
+    const inputs = await readPlanInputs({ api: cluster.api, signal }, next, {});
     const outcomes = previewOf(next, planOrder(next, inputs, {}), []).map(
       ({ workflow: _, ...outcome }) => outcome,
     );
