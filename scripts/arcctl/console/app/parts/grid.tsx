@@ -162,7 +162,7 @@ export function Grid<T>(props: GridProps<T>) {
                 <span role="cell" className="grid-cell">
                   <input
                     type="checkbox"
-                    aria-label={`Select ${id}`}
+                    aria-label={`Select ${columns[0]?.order?.(row) ?? id}`}
                     checked={selected.has(id)}
                     onChange={() => toggle(id)}
                   />
