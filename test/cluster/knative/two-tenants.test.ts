@@ -42,7 +42,8 @@ describe.skipIf(seconds === 0)('an honest tenant beside two greedy ones', () => 
 
   afterAll(async () => {
     for (const { api } of [{ api: honest }, ...takers]) api?.close();
-    await kubectl('delete', 'namespace', ...greedy, '--ignore-not-found', '--wait=false');
+    // While ARC is there: its objects would be left in its etcd, and the next installation would work on them.
+    await kubectl('delete', 'namespace', ...greedy, '--ignore-not-found', '--timeout=10m');
     await removeTeam();
     await uninstall(installation);
   }, 15 * minutes);
