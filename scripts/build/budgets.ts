@@ -11,11 +11,11 @@ const budgets: Record<string, number> = {
   'probe-endpoint': 362,
   // these two compute the plan of an Order, and resolve the targets of its artifacts
   'decompose-order': 330,
-  'roll-up-order': 330,
+  'roll-up-order': 335,
   // decides the order of transfers
-  'submit-workflow': 287,
+  'submit-workflow': 291,
   // quotes logs of failed steps
-  'sync-status': 290,
+  'sync-status': 291,
   // creates certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
   // contains the decisions of all functions, including the plan of an Order, and creates domain events

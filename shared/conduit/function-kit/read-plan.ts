@@ -1,4 +1,3 @@
-import { mapBounded } from '#shared/base/async';
 import type { KubeObject } from '#shared/base/meta';
 import type { Context } from '#shared/conduit/runtime';
 import {
@@ -48,9 +47,14 @@ export async function readPlanInputs(
 ): Promise<PlanInputs> {
   const namespace = namespaceOf(order);
   const readNamed = async <T extends KubeObject>(kind: Kind<T>, names: readonly string[]) => {
-    const read = async (name: string) => lean(await api.get(kind, { ...namespace, name }, signal));
-    const found = await mapBounded(names.filter(isObjectName), concurrentReads, signal, read);
-    return found.filter((object) => object !== undefined);
+    const known = names.filter(isObjectName);
+    const found: T[] = [];
+    for (let at = 0; at < known.length; at += concurrentReads) {
+      const some = known.slice(at, at + concurrentReads);
+      const read = await Promise.all(some.map((name) => api.get(kind, { ...namespace, name }, signal)));
+      for (const object of read) if (object !== undefined) found.push(lean(object));
+    }
+    return found;
   };
   const [used, cluster] = await Promise.all([
     readNamed(endpoints, endpointsUsed(order)),
@@ -75,8 +79,7 @@ export async function readPlanInputs(
 }
 
 /** Returns an object without what no plan depends on, which may be most of it. */
-function lean<T extends KubeObject>(object: T | undefined): T | undefined {
-  if (object === undefined) return undefined;
+function lean<T extends KubeObject>(object: T): T {
   const { annotations, managedFields, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
