@@ -26,6 +26,7 @@ import {
   templateKeyOf,
   templatesUsed,
   tenantAccount,
+  typesUsed,
   type View,
   type Workflow,
 } from '#shared/domain';
@@ -141,9 +142,7 @@ export class ObservedView implements View {
   #inputsOf(order: Order) {
     const { namespace = '' } = order.metadata;
     const endpoints = endpointsUsed(order).flatMap((name) => this.endpoint(namespace, name) ?? []);
-    const policies = policyTypes(namespace, endpoints, this.#settings);
-    const names = new Set([...(order.spec.artifacts ?? []).map(({ type }) => type), ...policies]);
-    const types = [...names].flatMap((name) =>
+    const types = typesUsed(order, endpoints, this.#settings).flatMap((name) =>
       [
         this.#get<ArtifactType>('ArtifactType', namespace, name),
         this.#get<ArtifactType>('ClusterArtifactType', undefined, name),
