@@ -3,6 +3,7 @@ import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { anArtifactType, type Load, startLoad } from '../../fixtures/cluster/load.ts';
 import type { HttpsClient } from '../../fixtures/http/https-client.ts';
 import { arc, ended, install, pods, production, uninstall } from './conduit.ts';
+import { describeConsole } from './console.ts';
 import type { Registries } from './images.ts';
 import { client, field, kubectl, lines } from './kubectl.ts';
 import { describeNetwork } from './network.ts';
@@ -66,6 +67,8 @@ describe('the accounts of ARC', { timeout: 10 * minutes }, () => {
 });
 
 describeNetwork();
+
+describeConsole();
 
 describe('watch-bridge', { timeout: 10 * minutes }, () => {
   it('is restarted in the middle of an Order, which still succeeds', async () => {
