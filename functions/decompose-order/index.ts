@@ -30,8 +30,8 @@ import {
 import { patchChildren, retireChildren, supersedeChildren } from './change-children.ts';
 import { createChildren } from './create-children.ts';
 
-/** An Order of 5,000 artifacts takes some 60 MB. */
-export const concurrency = 4;
+/** Each may read `listBytes`. */
+export const concurrency = 2;
 
 /** Makes the Order's ArtifactWorkflows those of its plan. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {

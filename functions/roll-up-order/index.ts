@@ -7,8 +7,8 @@ import { isDeleting, orders, rollUp } from '#shared/domain';
 import { planForStatus } from './plan-for-status.ts';
 import { transitions } from './transitions.ts';
 
-/** An Order of 5,000 artifacts takes some 60 MB. */
-export const concurrency = 4;
+/** Each may read `listBytes`. */
+export const concurrency = 2;
 
 /** Writes the Order's status if it differs. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<void> {

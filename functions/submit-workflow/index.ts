@@ -28,6 +28,9 @@ import {
 import { act } from './act.ts';
 import { giveSlotsBack, readConflicting } from './slots.ts';
 
+/** Each may read `listBytes`, which is rare: usual lists are of one target. */
+export const concurrency = 4;
+
 /** Takes the next step for the ArtifactWorkflow. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {
   const workflow = await readArtifactWorkflow(context, event);

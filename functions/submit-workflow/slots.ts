@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/base/errors';
-import { namespaceOf, writeStatus } from '#shared/conduit/function-kit';
+import { listBytes, namespaceOf, writeStatus } from '#shared/conduit/function-kit';
 import type { Context } from '#shared/conduit/runtime';
 import {
   type ArtifactWorkflow,
@@ -32,7 +32,9 @@ export async function takeSlots(context: Context, workflow: ArtifactWorkflow): P
   const limits = limiting.flatMap((found) => (found?.spec.maxInFlight === undefined ? [] : [found]));
   const hold = await orderHold(context, workflow);
   if (hold === undefined && limits.length === 0) return undefined;
-  const users = hold ? [] : (await api.list(artifactWorkflows, place, signal)).items;
+  const users = hold
+    ? []
+    : (await api.list(artifactWorkflows, { ...place, maxBytes: listBytes }, signal)).items;
   const turns = limits.map((endpoint) => {
     const own = users.filter((one) => limitingEndpoints(one).includes(endpoint.metadata.name));
     return { endpoint, turn: endpointTurn(workflow, endpoint, own, now) };
@@ -69,8 +71,8 @@ async function readSiblings(
   workflow: ArtifactWorkflow,
 ): Promise<ArtifactWorkflow[]> {
   const labelSelector = `${labels.order}=${workflow.metadata.labels?.[labels.order] ?? ''}`;
-  const { items } = await api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal);
-  return items;
+  const selection = { ...namespaceOf(workflow), labelSelector, maxBytes: listBytes };
+  return (await api.list(artifactWorkflows, selection, signal)).items;
 }
 
 /** Returns the hold while the Order runs as many as its parallelism allows. */
@@ -123,7 +125,7 @@ export async function readConflicting(
   selectors: readonly string[] = conflictSelectors(workflow),
 ): Promise<ArtifactWorkflow[]> {
   const lists = selectors.map((labelSelector) =>
-    api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector }, signal),
+    api.list(artifactWorkflows, { ...namespaceOf(workflow), labelSelector, maxBytes: listBytes }, signal),
   );
   return (await Promise.all(lists)).flatMap(({ items }) => items);
 }

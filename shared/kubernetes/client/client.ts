@@ -108,7 +108,9 @@ export interface ListOptions extends Selection {
   limit?: number;
   /** The start of the page: `continue` of the previous page. Only with `limit`. */
   continue?: string;
-  /** Rejects with RequestEntityTooLarge if the page is larger. Only with `limit`, which the caller then reduces. */
+  /**
+   * Rejects with RequestEntityTooLarge if all items together are larger; given `limit`, if the page is, and the caller then reduces `limit`.
+   */
   maxBytes?: number;
 }
 

@@ -266,6 +266,32 @@ describe('list', () => {
     ]);
   });
 
+  it('reads smaller pages of large objects, and rejects before they exhaust the memory', async () => {
+    const mebibyte = 2 ** 20;
+    const sizes = Array.from({ length: 40 }, () => mebibyte);
+    const asked: number[] = [];
+    const client = await clientOf((request, response) => {
+      const query = new URL(request.url ?? '', 'http://unit').searchParams;
+      const [from, limit] = [Number(query.get('continue') ?? 0), Number(query.get('limit'))];
+      asked.push(limit);
+      const items = sizes.slice(from, from + limit).map((size, at) => ({
+        metadata: { name: `s${from + at}`, namespace: 'n' },
+        data: { a: 'x'.repeat(size) },
+      }));
+      const next = from + limit < sizes.length ? { continue: String(from + limit) } : {};
+      answer(response, 200, { metadata: { resourceVersion: '40', ...next }, items });
+    });
+    const names = (await client.list(secrets, { maxBytes: 41 * mebibyte })).items.map(
+      ({ metadata }) => metadata.name,
+    );
+    expect(names).toEqual(sizes.map((_, at) => `s${at}`));
+    expect(asked.slice(0, 3)).toEqual([500, 63, 8]);
+    await expect(client.list(secrets, { namespace: 'n', maxBytes: 10 * mebibyte })).rejects.toMatchObject({
+      code: 'RequestEntityTooLarge',
+      message: 'the selected secrets of namespace n are more than 10 MiB: delete some, or their annotations',
+    });
+  });
+
   it('reads one page when a limit is given', async () => {
     const client = await clientOf((_, response) => answer(response, 200, page(['a'], 'more')));
     expect(await client.list(secrets, { limit: 1 })).toMatchObject({

@@ -1,5 +1,5 @@
 import { type Deadline, startDeadline } from '#shared/base/async';
-import { ArcError } from '#shared/base/errors';
+import { ArcError, bytesText } from '#shared/base/errors';
 import { isRecord, type KubeObject } from '#shared/base/meta';
 import type {
   DeleteOptions,
@@ -16,6 +16,7 @@ import type {
 import type { FetchResponse } from './transport/node-fetch.ts';
 import { isGone } from './transport/status.ts';
 import {
+  type Allowance,
   createTransport,
   describe,
   type Outgoing,
@@ -26,6 +27,8 @@ import { collectionPath, namespaceOf, objectPath, query } from './url.ts';
 import { asKind, watchEvents } from './watch-stream.ts';
 
 const pageSize = 500;
+/** Bytes of a page of a list with `maxBytes`: parsing a page takes about six times as much memory. */
+const pageBytes = 16 * 1024 * 1024;
 const podKind: Kind = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
 /**
@@ -98,17 +101,39 @@ export function createKubeClient(options: TransportOptions): KubeClient {
 async function listAll<T extends KubeObject>(
   transport: Transport,
   kind: Kind<T>,
-  selection: ListOptions,
+  { maxBytes, ...selection }: ListOptions,
   signal?: AbortSignal,
 ): Promise<ListPage<T>> {
-  const all = await listPage(transport, kind, { ...selection, limit: pageSize }, signal);
-  let next = all.continue;
-  while (next !== undefined) {
-    const page = await listPage(transport, kind, { ...selection, limit: pageSize, continue: next }, signal);
-    for (const item of page.items) all.items.push(item);
-    next = page.continue;
+  const all: ListPage<T> = { items: [], resourceVersion: '' };
+  let left = maxBytes ?? Number.POSITIVE_INFINITY;
+  let limit = pageSize;
+  let next: string | undefined;
+  let isComplete = false;
+  while (!isComplete) {
+    // Only a single object may take all that is left.
+    const most = limit > 1 ? Math.min(left, pageBytes) : left;
+    const allowance = maxBytes === undefined ? undefined : { bytes: most };
+    const options = { ...selection, limit, ...(next !== undefined && { continue: next }) };
+    try {
+      const page = await listPage(transport, kind, options, signal, allowance);
+      left -= most - (allowance?.bytes ?? most);
+      all.resourceVersion ||= page.resourceVersion;
+      for (const item of page.items) all.items.push(item);
+      next = page.continue;
+      isComplete = next === undefined;
+    } catch (caught) {
+      if (!ArcError.is(caught, 'RequestEntityTooLarge')) throw caught;
+      if (limit === 1) throw tooManyBytes(kind, selection, maxBytes);
+      limit = Math.ceil(limit / 8);
+    }
   }
-  return { items: all.items, resourceVersion: all.resourceVersion };
+  return all;
+}
+
+function tooManyBytes(kind: Kind, { namespace }: Selection, maxBytes = 0): ArcError {
+  const place = namespace === undefined ? '' : ` of namespace ${namespace}`;
+  const message = `the selected ${kind.plural}${place} are more than ${bytesText(maxBytes)}: delete some, or their annotations`;
+  return new ArcError('RequestEntityTooLarge', message);
 }
 
 async function listPage<T extends KubeObject>(
@@ -116,6 +141,7 @@ async function listPage<T extends KubeObject>(
   kind: Kind<T>,
   options: ListOptions,
   signal?: AbortSignal,
+  allowance: Allowance | undefined = options.maxBytes === undefined ? undefined : { bytes: options.maxBytes },
 ): Promise<ListPage<T>> {
   const path = `${collectionPath(kind, options.namespace)}${query({
     ...selectors(options),
@@ -123,7 +149,7 @@ async function listPage<T extends KubeObject>(
     continue: options.continue,
   })}`;
   const request: Outgoing = { method: 'GET', path, ...accept(options, 'List') };
-  const body = await transport.send(request, signal, options.maxBytes);
+  const body = await transport.send(request, signal, allowance);
   const metadata = isRecord(body) ? body.metadata : undefined;
   if (!isRecord(body) || !isRecord(metadata) || typeof metadata.resourceVersion !== 'string') {
     throw new ArcError('InternalError', `GET ${path.split('?')[0]}: the server did not return a list`);

@@ -36,14 +36,19 @@ export interface Outgoing {
   accept?: string;
 }
 
+/** The bytes that a response may have. What was read of them is subtracted. */
+export interface Allowance {
+  bytes: number;
+}
+
 export interface Transport {
   /** Deadline of a request, and of a watch until its response begins. */
   deadlineMs: number;
   /**
    * Resolves with the parsed JSON body of a 2xx response. Rejects with ArcError otherwise, and with RequestEntityTooLarge if the body exceeds
-   * `maxBytes`, without reading the rest.
+   * the allowance, without reading the rest.
    */
-  send(request: Outgoing, signal?: AbortSignal, maxBytes?: number): Promise<unknown>;
+  send(request: Outgoing, signal?: AbortSignal, allowance?: Allowance): Promise<unknown>;
   /** Resolves with a 2xx response whose body is unread. The caller must end `deadline`. */
   open(request: Outgoing, deadline: Deadline): Promise<FetchResponse>;
   /** Returns the error of a failed request or response body. */
@@ -93,11 +98,11 @@ export function createTransport(options: TransportOptions): Transport {
     deadlineMs,
     open,
     failure,
-    async send(request, signal, maxBytes) {
+    async send(request, signal, allowance) {
       const deadline = startDeadline(deadlineMs, describe(request), signal);
       try {
         const answer = await open(request, deadline);
-        const text = maxBytes === undefined ? answer.text() : boundedText(answer, request, maxBytes);
+        const text = allowance === undefined ? answer.text() : boundedText(answer, request, allowance);
         return parse(await text, request);
       } catch (caught) {
         throw failure(caught, request, deadline);
@@ -130,16 +135,16 @@ export function describe(request: Outgoing): string {
   return `${request.method} ${request.path.split('?')[0]}`;
 }
 
-async function boundedText(answer: FetchResponse, request: Outgoing, maxBytes: number): Promise<string> {
+async function boundedText(answer: FetchResponse, request: Outgoing, allowance: Allowance): Promise<string> {
   const chunks: Uint8Array[] = [];
-  let length = 0;
+  const { bytes } = allowance;
   for await (const chunk of answer.body ?? []) {
-    length += chunk.length;
+    allowance.bytes -= chunk.length;
     // Leaving the loop closes the response.
-    if (length > maxBytes)
+    if (allowance.bytes < 0)
       throw new ArcError(
         'RequestEntityTooLarge',
-        `${describe(request)}: the response exceeds ${bytesText(maxBytes)}`,
+        `${describe(request)}: the response exceeds ${bytesText(bytes)}`,
       );
     chunks.push(chunk);
   }
