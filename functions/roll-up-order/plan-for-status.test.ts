@@ -75,6 +75,16 @@ describe('planForStatus', () => {
     expect(reads).toContain('get endpoints');
   });
 
+  it('does not keep large ones', async () => {
+    const { api, child, reads, rollUp } = setUp();
+    const large = endpoint('source');
+    api.put({ ...large, spec: { ...large.spec, remoteURL: `https://example.com/${'x'.repeat(300_000)}` } });
+    await rollUp();
+    api.put(child('Succeeded'));
+    await rollUp();
+    expect(reads).toContain('get endpoints');
+  });
+
   it('reads them again for an edited Order', async () => {
     const { api, reads, rollUp } = setUp();
     await rollUp();

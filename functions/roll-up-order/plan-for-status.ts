@@ -8,6 +8,7 @@ import {
   type OrderPlan,
   type PlanInputs,
   planOrder,
+  shortHash,
   staleness,
   typesUsed,
 } from '#shared/domain';
@@ -21,8 +22,10 @@ interface CachedInputs {
   at: number;
 }
 
-/** By what the Order refers to: Orders of one shape share their inputs. */
+/** By namespace and by what the Order refers to: Orders of one shape share their inputs. */
 const cache = createProcessCache<CachedInputs>(64);
+/** Size limit of cached inputs, as JSON: usual ones are ten times smaller, and those of a hostile namespace must not fill the memory. */
+const mostCached = 256 * 1024;
 
 /**
  * Returns the plan that the status of an Order has to show; undefined if the status lacks nothing. Most changes are those of ArtifactWorkflows:
@@ -42,7 +45,7 @@ export async function planForStatus(
   };
   const { metadata, status } = order;
   const now = context.now.getTime();
-  const key = JSON.stringify([metadata.namespace, endpointsUsed(order), typesUsed(order, [], {})]);
+  const key = `${metadata.namespace} ${shortHash([endpointsUsed(order), typesUsed(order, [], {})])}`;
   const cached = cache.get(context, key);
   const isFirst = status?.inputs === undefined;
   // A deletion is a new generation, too.
@@ -52,7 +55,7 @@ export async function planForStatus(
     if (isDue && (isFirst || plan.inputs === status?.inputs)) return plan;
   }
   const inputs = await readPlanInputs(context, order, settings);
-  cache.set(context, key, { inputs, at: now });
+  if (JSON.stringify(inputs).length <= mostCached) cache.set(context, key, { inputs, at: now });
   const { plan, isDue } = planFrom(inputs);
   return isDue ? plan : undefined;
 }

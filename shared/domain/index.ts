@@ -217,7 +217,7 @@ export { isNew } from './validation/order-causes.ts';
 export { specCauses } from './validation/spec-causes.ts';
 export { parseDuration } from './values/duration.ts';
 export { giveNamespace } from './values/give-namespace.ts';
-export { textDigest } from './values/hash.ts';
+export { shortHash, textDigest } from './values/hash.ts';
 export { defaultRerunsPerMinute, longestObjectName } from './values/limits.ts';
 export { createLineMasker } from './values/mask.ts';
 export { parseQuantity } from './values/quantity.ts';

@@ -42,9 +42,10 @@ interface Pending<E> {
 const settleMs = 50;
 
 /**
- * Pending events: one per key, the latest wins; one attempt per key in flight, many keys in parallel; owners take turns, and a namespace
- * has at most as many attempts in flight as are free, so that slow attempts of some do not block others. While the broker is slow or absent, events wait and coalesce: none is lost, and memory is bounded by the keys, that is by the live objects. Transient
- * outcomes are retried without limit.
+ * Pending events: one per key, the latest wins; one attempt per key in flight, many keys in parallel; owners take turns, and a namespace has
+ * at most as many attempts in flight as are free, so that slow attempts of some do not block others. While the broker is slow or absent,
+ * events wait and coalesce: none is lost, and memory is bounded by the keys, that is by the live objects. Transient outcomes are retried
+ * without limit.
  */
 export class EventQueue<E> {
   readonly #options: QueueOptions<E>;

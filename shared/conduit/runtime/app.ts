@@ -7,7 +7,7 @@ import { createMetrics, type Metrics, metricsContentType } from '#shared/base/te
 import { type HeaderSource, type ParsedStepEvent, parseStepEvent } from '#shared/conduit/events';
 import { type KubeClient, sharedReads } from '#shared/kubernetes/client';
 import { deliveryStatus, doneAnswer, failureAnswer, refusalAnswer } from './answer.ts';
-import type { Context, Fn } from './function.ts';
+import type { Fn } from './function.ts';
 import { createFunctionMetrics, type FunctionMetrics } from './function-metrics.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { readBody } from './read-body.ts';
@@ -94,7 +94,6 @@ function createDelivery(fn: Fn, parts: DeliveryParts): Deliver {
       measured.failed(refused.code);
       return failureAnswer(refused);
     }
-    const now = parts.now?.() ?? new Date();
     const deadline = startDeadline(deadlineMs, 'handling the event', lifecycle.signal);
     active += 1;
     try {
@@ -109,7 +108,7 @@ function createDelivery(fn: Fn, parts: DeliveryParts): Deliver {
         log.warn({ err: event }, 'request refused');
         return refusalAnswer(event);
       }
-      return await run(fn, event, { ...parts, slots, now, signal: deadline.signal });
+      return await run(fn, event, { ...parts, slots, signal: deadline.signal });
     } finally {
       active -= 1;
       deadline.end();
@@ -143,14 +142,13 @@ async function receive(
   }
 }
 
-interface RunParts extends Omit<DeliveryParts, 'now'> {
+interface RunParts extends DeliveryParts {
   slots: Semaphore;
-  now: Date;
   signal: AbortSignal;
 }
 
 async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Response> {
-  const { measured, metrics, lifecycle, now, signal, env } = parts;
+  const { measured, metrics, lifecycle, slots, now = () => new Date(), signal, env } = parts;
   const { id, trace, step, reason } = event;
   const object = `${event.kind} ${event.namespace}/${event.name}`;
   const traced = trace && { trace, api: parts.api.traced(trace) };
@@ -161,12 +159,13 @@ async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Res
     reason,
     ...(trace && { traceparent: trace.traceparent }),
   });
-  const context: Context = { log, api: parts.api, metrics, signal, now, env, ...traced };
+  const context = { log, api: parts.api, metrics, signal, env, ...traced };
   const started = performance.now();
-  measured.invoked(step, (now.getTime() - event.time.getTime()) / 1000);
+  measured.invoked(step, (now().getTime() - event.time.getTime()) / 1000);
   const owner = { namespace: event.namespace ?? '', order: '' };
   // A handler that ignores its deadline keeps its slot: its objects are still in memory.
-  const work = lifecycle.track(parts.slots.run(async () => fn.handle(context, event), signal, owner));
+  const handle = async () => fn.handle({ ...context, now: now() }, event);
+  const work = lifecycle.track(slots.run(handle, signal, owner));
   try {
     await beforeAbort(work, signal);
     log.debug('handled');

@@ -14,7 +14,7 @@ export interface Context {
   metrics: Metrics;
   /** Aborted at the deadline of this delivery, or when the process stops. */
   signal: AbortSignal;
-  /** The arrival time of the delivery: functions have no clock of their own. */
+  /** The time at which the handler was called: functions have no clock of their own. */
   now: Date;
   /** The process environment, for a function's own `init`, which parses it with zod. */
   env: Readonly<Record<string, string | undefined>>;
