@@ -65,7 +65,10 @@ export async function everything(): Promise<string[]> {
   return found.map((line) => line.split(/\s+/).join(' ')).toSorted();
 }
 
-/** Requests that kube-apiserver refused with 403 so far, by `verb resource`; without Events, which namespaces that end refuse. */
+/**
+ * Requests that kube-apiserver refused with 403 so far, by `verb resource`; without Events, which namespaces that end refuse, and tokens, which
+ * kubelet requests again if the authorizer does not know yet where the pod runs.
+ */
 export async function refusals(): Promise<Map<string, number>> {
   const refused = new Map<string, number>();
   for (const line of await lines('get', '--raw', '/metrics')) {
@@ -73,7 +76,7 @@ export async function refusals(): Promise<Map<string, number>> {
     if (!labels.includes('code="403"')) continue;
     const [, resource = ''] = /resource="([^"]*)"/.exec(labels) ?? [];
     const [, verb = ''] = /verb="([^"]*)"/.exec(labels) ?? [];
-    if (resource === 'events') continue;
+    if (resource === 'events' || labels.includes('subresource="token"')) continue;
     const key = `${verb} ${resource}`;
     refused.set(key, (refused.get(key) ?? 0) + Number(count));
   }
