@@ -8,7 +8,6 @@ import {
   readArtifactWorkflow,
   readWorkflow,
   recordEvent,
-  runBytes,
   writeStatus,
 } from '#shared/conduit/function-kit';
 import type { Context, StepEvent } from '#shared/conduit/runtime';
@@ -77,7 +76,7 @@ async function newestRun(
     : `${labels.argoCronWorkflow}=${schedule.metadata.name}`;
   // Argo may be uninstalled between both reads.
   const found = await ignoreNotFound(
-    api.list(workflows, { ...namespaceOf(schedule), labelSelector, maxBytes: runBytes }, signal),
+    api.list(workflows, { ...namespaceOf(schedule), labelSelector }, signal),
   );
   const created = (run: Workflow) => run.metadata.creationTimestamp ?? '';
   return found?.items

@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/base/errors';
-import { namespaceOf, readSettings, runBytes } from '#shared/conduit/function-kit';
+import { namespaceOf, readSettings } from '#shared/conduit/function-kit';
 import type { Context } from '#shared/conduit/runtime';
 import {
   endOfLog,
@@ -36,7 +36,6 @@ export async function readTail(context: Context, step: FailedStep): Promise<LogT
       labelSelector: podSelector([metadata.name]),
       fieldSelector: 'status.phase=Failed',
       limit: mostPods,
-      maxBytes: runBytes,
     };
     const { items } = await context.api.list(pods, selection, signal);
     const pod = items.find((one) => isPodOf(one, step));

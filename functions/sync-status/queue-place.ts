@@ -1,5 +1,5 @@
 import { ArcError } from '#shared/base/errors';
-import { namespaceOf, runBytes } from '#shared/conduit/function-kit';
+import { namespaceOf } from '#shared/conduit/function-kit';
 import type { Context } from '#shared/conduit/runtime';
 import {
   gatedPod,
@@ -35,8 +35,7 @@ export async function readQueuePlace(context: Context, workflow: Workflow): Prom
       return undefined;
     }
   };
-  const labelSelector = `${labels.argoWorkflow}=${workflow.metadata.name}`;
-  const selection = { ...place, labelSelector, maxBytes: runBytes };
+  const selection = { ...place, labelSelector: `${labels.argoWorkflow}=${workflow.metadata.name}` };
   const { items = [] } = (await optional(api.list(pods, selection, signal))) ?? {};
   if (items.length === 0) return undefined;
   const uid = gatedPod(items)?.metadata.uid;

@@ -8,7 +8,7 @@ export { type Deadline, startDeadline, within } from './deadline.ts';
 export { DelayQueue } from './delay-queue.ts';
 export { endOnAbort } from './end-on-abort.ts';
 export { failWhenCut } from './fail-when-cut.ts';
-export { FairQueue, nobody, type Owner } from './fair-queue.ts';
+export { FairQueue, type Owner } from './fair-queue.ts';
 export { ConnectTimeoutError, connectLimitMs, farConnectLimitMs, limitConnect } from './limit-connect.ts';
 export { limitEmptyLines } from './limit-empty-lines.ts';
 export { eachBounded, mapBounded } from './parallel.ts';

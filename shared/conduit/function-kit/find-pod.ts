@@ -2,7 +2,6 @@ import type { Context } from '#shared/conduit/runtime';
 import { type ArtifactWorkflow, isLostPod, isPodOfRuns, podSelector, pods } from '#shared/domain';
 import { ignoreNotFound } from './api-errors.ts';
 import { namespaceOf } from './metadata.ts';
-import { runBytes } from './read-children.ts';
 
 /**
  * Returns the name of a pod of these stopped Workflows that has not ended; undefined when all have ended, or when the remaining pods
@@ -20,7 +19,6 @@ export async function findPod(
     fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed',
     // The pod's spec is not needed.
     metadataOnly: true,
-    maxBytes: runBytes,
   };
   const found = await ignoreNotFound(api.list(pods, selection, signal));
   const left = found?.items.find((pod) => isPodOfRuns(pod, names) && !isLostPod(pod, workflow, now));

@@ -14,7 +14,7 @@ export { findPod } from './find-pod.ts';
 export { namespaceOf, uidOf, versionOf } from './metadata.ts';
 export { createProcessCache } from './process-cache.ts';
 export { readArtifactWorkflow } from './read-artifact-workflow.ts';
-export { listBytes, readChildren, runBytes } from './read-children.ts';
+export { listBytes, readChildren } from './read-children.ts';
 export { readOwner, readOwnerMetadata } from './read-owner.ts';
 export { readPlan, readPlanInputs } from './read-plan.ts';
 export { type KnownSettings, knownSettings, readSettings, settingsMap } from './read-settings.ts';

@@ -9,9 +9,6 @@ import { namespaceOf } from './metadata.ts';
  */
 export const listBytes = 96 * 1024 * 1024;
 
-/** Bytes of Workflows or pods that one event may read: users can label any of them as those of an ArtifactWorkflow. */
-export const runBytes = 16 * 1024 * 1024;
-
 /** Reads the ArtifactWorkflows that an Order owns. Anybody can write the label that selects them; the owner reference decides. */
 export async function readChildren(
   { api, signal }: Pick<Context, 'api' | 'signal'>,

@@ -23,7 +23,7 @@ describe('readPlan', () => {
     ]);
   });
 
-  it('reads nothing else of what users write into the namespace, and keeps no annotations', async () => {
+  it('reads only the Endpoints and types that the Order names, and keeps no annotations', async () => {
     const others = Array.from({ length: 50 }, (_, at) => [endpoint(`e${at}`), artifactType(`t${at}`)]).flat();
     const fat = endpoint('source');
     fat.metadata.annotations = { filler: 'x'.repeat(1000) };

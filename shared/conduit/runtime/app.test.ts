@@ -3,6 +3,7 @@ import { ArcError } from '#shared/base/errors';
 import { createMetrics } from '#shared/base/telemetry';
 import { toBinaryRequest } from '#shared/conduit/events';
 import { createKubeClient, type Kind } from '#shared/kubernetes/client';
+import { FakeApi } from '../../kubernetes/client/testing/fake-api/fake-api.ts';
 import { type AppDependencies, createApp } from './app.ts';
 import type { Context, Fn, StepEvent } from './function.ts';
 import { createLifecycle } from './lifecycle.ts';
@@ -76,6 +77,29 @@ describe('POST /', () => {
     }
     expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([204, 204, 204, 204, 204]);
     expect(begun.indexOf('b/1')).toBeLessThanOrEqual(3);
+  });
+
+  it.each([
+    ['with', trace],
+    ['without', undefined],
+  ])('bounds the lists of a handler, with and without a trace: %s', async (_what, given) => {
+    const annotations = { filler: 'x'.repeat(2 ** 20) };
+    const pods: Kind = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
+    const objects = Array.from({ length: 17 }, (_, at) => ({
+      ...{ apiVersion: 'v1', kind: 'Pod' },
+      metadata: { name: `o${at}`, namespace: 'n', annotations },
+    }));
+    const { app, lines } = appOf(
+      async ({ api }) => {
+        await api.list(pods, { namespace: 'n', maxBytes: 20 * 2 ** 20 });
+        await api.list(pods, { namespace: 'n' });
+      },
+      { api: new FakeApi(objects).client },
+    );
+    expect((await app.request('/', post(given))).status).toBe(500);
+    expect(lines[0]).toMatchObject({
+      err: { code: 'RequestEntityTooLarge', message: expect.stringContaining('more than 16 MiB') },
+    });
   });
 
   it('sends the trace of the event with every API request of its handler, and no other trace', async () => {

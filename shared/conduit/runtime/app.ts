@@ -31,6 +31,8 @@ export interface AppDependencies {
 
 // The size that intermediaries must forward (CloudEvents 1.0, size limits); our own events have a few hundred bytes.
 const largestEvent = 64 * 1024;
+/** Bytes of a list that names no bound: users can label any object as one that a function reads, and a process serves all namespaces. */
+const largestList = 16 * 1024 * 1024;
 
 /**
  * Creates the HTTP surface of a function: POST / takes an event in binary or structured mode; /health/liveness,
@@ -40,7 +42,7 @@ export function createApp(fn: Fn, dependencies: AppDependencies): Hono {
   const metrics = dependencies.metrics ?? createMetrics();
   const lifecycle = dependencies.lifecycle ?? createLifecycle(true);
   const measured = createFunctionMetrics(metrics, dependencies.name);
-  const api = sharedReads(dependencies.api);
+  const api = sharedReads(dependencies.api, largestList);
   const deliver = createDelivery(fn, { ...dependencies, api, metrics, lifecycle, measured });
   const app = new Hono();
 
@@ -162,7 +164,7 @@ async function run(fn: Fn, event: ParsedStepEvent, parts: RunParts): Promise<Res
   const context = { log, api: parts.api, metrics, signal, env, ...traced };
   const started = performance.now();
   measured.invoked(step, (now().getTime() - event.time.getTime()) / 1000);
-  const owner = { namespace: event.namespace ?? '', order: '' };
+  const owner = { namespace: event.namespace, order: '' };
   // A handler that ignores its deadline keeps its slot: its objects are still in memory.
   const handle = async () => fn.handle({ ...context, now: now() }, event);
   const work = lifecycle.track(slots.run(handle, signal, owner));

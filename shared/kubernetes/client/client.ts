@@ -107,11 +107,11 @@ export interface ListOptions extends Selection {
   /** Reads one page of at most this many items; `continue` of the result is the token of the next page. */
   limit?: number;
   /** The start of the page: `continue` of the previous page. Only with `limit`. */
-  continue?: string;
+  continue?: string | undefined;
   /**
    * Rejects with RequestEntityTooLarge if all items together are larger; given `limit`, if the page is, and the caller then reduces `limit`.
    */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
 }
 
 export interface LogOptions {

@@ -13,6 +13,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './client.ts';
+import { createPageReader } from './page-reader.ts';
 import type { FetchResponse } from './transport/node-fetch.ts';
 import { isGone } from './transport/status.ts';
 import {
@@ -26,9 +27,6 @@ import {
 import { collectionPath, namespaceOf, objectPath, query } from './url.ts';
 import { asKind, watchEvents } from './watch-stream.ts';
 
-const pageSize = 500;
-/** Bytes of a page of a list with `maxBytes`: parsing a page takes about six times as much memory. */
-const pageBytes = 16 * 1024 * 1024;
 const podKind: Kind = { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
 /**
@@ -104,36 +102,28 @@ async function listAll<T extends KubeObject>(
   { maxBytes, ...selection }: ListOptions,
   signal?: AbortSignal,
 ): Promise<ListPage<T>> {
-  const all: ListPage<T> = { items: [], resourceVersion: '' };
-  let left = maxBytes ?? Number.POSITIVE_INFINITY;
-  let limit = pageSize;
+  const items: T[] = [];
+  const readPage = createPageReader(maxBytes);
+  let resourceVersion = '';
   let next: string | undefined;
-  let isComplete = false;
-  while (!isComplete) {
-    // Only a single object may take all that is left.
-    const most = limit > 1 ? Math.min(left, pageBytes) : left;
-    const allowance = maxBytes === undefined ? undefined : { bytes: most };
-    const options = { ...selection, limit, ...(next !== undefined && { continue: next }) };
-    try {
-      const page = await listPage(transport, kind, options, signal, allowance);
-      left -= most - (allowance?.bytes ?? most);
-      all.resourceVersion ||= page.resourceVersion;
-      for (const item of page.items) all.items.push(item);
-      next = page.continue;
-      isComplete = next === undefined;
-    } catch (caught) {
-      if (!ArcError.is(caught, 'RequestEntityTooLarge')) throw caught;
-      if (limit === 1) throw tooManyBytes(kind, selection, maxBytes);
-      limit = Math.ceil(limit / 8);
-    }
-  }
-  return all;
-}
-
-function tooManyBytes(kind: Kind, { namespace }: Selection, maxBytes = 0): ArcError {
-  const place = namespace === undefined ? '' : ` of namespace ${namespace}`;
-  const message = `the selected ${kind.plural}${place} are more than ${bytesText(maxBytes)}: delete some, or their annotations`;
-  return new ArcError('RequestEntityTooLarge', message);
+  do {
+    const page = await readPage((limit, allowance) =>
+      listPage(transport, kind, { ...selection, limit, continue: next }, signal, allowance),
+    ).catch((caught: unknown) => {
+      if (maxBytes === undefined || !ArcError.is(caught, 'RequestEntityTooLarge')) throw caught;
+      const { namespace } = selection;
+      const where = namespace === undefined ? '' : ` of namespace ${namespace}`;
+      const most = bytesText(maxBytes);
+      throw new ArcError(
+        caught.code,
+        `the selected ${kind.plural}${where} are more than ${most}: delete some, or their annotations`,
+      );
+    });
+    resourceVersion ||= page.resourceVersion;
+    for (const item of page.items) items.push(item);
+    next = page.continue;
+  } while (next !== undefined);
+  return { items, resourceVersion };
 }
 
 async function listPage<T extends KubeObject>(
@@ -141,7 +131,7 @@ async function listPage<T extends KubeObject>(
   kind: Kind<T>,
   options: ListOptions,
   signal?: AbortSignal,
-  allowance: Allowance | undefined = options.maxBytes === undefined ? undefined : { bytes: options.maxBytes },
+  allowance: Allowance = { bytes: options.maxBytes ?? Number.POSITIVE_INFINITY },
 ): Promise<ListPage<T>> {
   const path = `${collectionPath(kind, options.namespace)}${query({
     ...selectors(options),

@@ -3,6 +3,7 @@ import { ArcError } from '#shared/base/errors';
 import type { KubeObject } from '#shared/base/meta';
 import type { Kind, KubeClient, Selection } from './client.ts';
 import { type Change, createKnownObjects, type KnownObjects, type KnownStates } from './known-objects.ts';
+import { createPageReader } from './page-reader.ts';
 
 /** The objects to watch, and callbacks, which run in order and must not throw. */
 export interface ListWatchHandler<T extends KubeObject, K = T> extends Selection {
@@ -53,12 +54,6 @@ export interface ListWatch<K> {
   readonly known: Pick<KnownObjects<KubeObject, K>, 'get' | 'values' | 'size'>;
 }
 
-const pageSize = 500;
-/**
- * Size limit of a page. Parsing takes about six times the size of a page in memory, and several kinds are listed concurrently. A page of 500
- * objects of more than a megabyte would fit neither in memory nor in a string.
- */
-const pageBytes = 16 * 1024 * 1024;
 /** Duration after which a watch counts as successful without events. */
 const stableWatchMs = 5_000;
 /** Objects compared between two yields to the event loop. */
@@ -117,29 +112,16 @@ export function listWatch<T extends KubeObject, K = T>(
     if (compared % compareBatch === 0) await yieldToEventLoop();
   };
 
-  let limit = pageSize;
-  /** Reads a page. Reduces `limit` for large objects, and increases it again slowly. */
-  const readPage = async (next: { continue?: string }) => {
-    for (;;) {
-      // The limit does not apply to a single object, nor to a server without paging.
-      const bound = limit > 1 ? { maxBytes: pageBytes } : {};
-      try {
-        const page = await client.list(kind, { ...selection, ...next, ...bound, limit }, signal);
-        limit = Math.min(pageSize, Math.ceil(limit * 1.1));
-        return page;
-      } catch (caught) {
-        if (limit === 1 || !ArcError.is(caught, 'RequestEntityTooLarge')) throw caught;
-        limit = Math.ceil(limit / 8);
-      }
-    }
-  };
+  const readPage = createPageReader();
 
   /** Lists and reports added and modified objects. Resolves with the resourceVersion of the list. */
   const applyList = async (seen: Set<string> | undefined): Promise<string> => {
     let next: { continue?: string } = {};
     let resourceVersion: string | undefined;
     do {
-      const page = await readPage(next);
+      const page = await readPage((limit, { bytes: maxBytes }) =>
+        client.list(kind, { ...selection, ...next, limit, maxBytes }, signal),
+      );
       noteProgress();
       resourceVersion ??= page.resourceVersion;
       for (const object of page.items) {

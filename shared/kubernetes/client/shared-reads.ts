@@ -22,13 +22,13 @@ type Reads = Map<string, Batches<Asked, unknown>>;
 /**
  * Returns a client that coalesces concurrent reads: identical reads share a request, and lists by different values of a label, or gets with a
  * hint `among`, become one list. A read never gets the response of a request that began before it, so results are as fresh as without
- * sharing. Objects are shared and must not be mutated.
+ * sharing. Objects are shared and must not be mutated. `maxBytes`: the bound of a list that names none.
  */
-export function sharedReads(client: KubeClient): KubeClient {
-  return over(client, new Map());
+export function sharedReads(client: KubeClient, maxBytes?: number): KubeClient {
+  return over(client, new Map(), maxBytes);
 }
 
-function over(client: KubeClient, reads: Reads): KubeClient {
+function over(client: KubeClient, reads: Reads, maxBytes: number | undefined): KubeClient {
   const share = async <T>(
     what: readonly unknown[],
     { name = '', value = '' }: { name?: string; value?: string | undefined },
@@ -51,7 +51,7 @@ function over(client: KubeClient, reads: Reads): KubeClient {
 
   return {
     ...client,
-    traced: (trace) => over(client.traced(trace), reads),
+    traced: (trace) => over(client.traced(trace), reads, maxBytes),
 
     async get<T extends KubeObject>(
       kind: Kind<T>,
@@ -70,9 +70,10 @@ function over(client: KubeClient, reads: Reads): KubeClient {
 
     async list<T extends KubeObject>(
       kind: Kind<T>,
-      options: ListOptions = {},
+      given: ListOptions = {},
       signal?: AbortSignal,
     ): Promise<ListPage<T>> {
+      const options = { maxBytes, ...given };
       const { labelSelector = '', ...others } = options;
       const what = ['list', kind.apiVersion, kind.plural, others];
       const [, label, value] = oneValue.exec(labelSelector) ?? [];
