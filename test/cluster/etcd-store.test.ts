@@ -201,7 +201,10 @@ describe.skipIf(!assets)('with a real etcd', () => {
     const etcd = await startEtcd(binary);
     await etcd.stop();
     const opening = openEtcdStore({ endpoints: [etcd.endpoint], requestTimeout: 1000 });
-    await expect(opening).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+    // Timeout: a busy machine did not even refuse the connection in time.
+    await expect(opening).rejects.toMatchObject({
+      code: expect.stringMatching(/^(ServiceUnavailable|Timeout)$/),
+    });
     const signal = AbortSignal.timeout(100);
     await expect(openEtcdStore({ endpoints: [etcd.endpoint], signal })).rejects.toMatchObject({
       code: 'Timeout',

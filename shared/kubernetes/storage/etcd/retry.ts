@@ -14,12 +14,13 @@ export interface ReadLimits {
 
 /**
  * Retries a read until it succeeds, fails permanently, or times out. An attempt gets at most half of the timeout, which leaves time for
- * another member.
+ * another member. The last attempt may be cut by the timeout, which hides its cause: rejects with that of an earlier attempt then.
  */
 export async function retryRead<T>(read: (timeout: number) => Promise<T>, limits: ReadLimits): Promise<T> {
   const { timeout, signal, closed } = limits;
   const end = performance.now() + timeout;
   const backoff = createBackoff(retryBackoff);
+  let failure: ArcError | undefined;
   for (;;) {
     checkOpen(closed);
     checkTimeout(signal);
@@ -28,8 +29,10 @@ export async function retryRead<T>(read: (timeout: number) => Promise<T>, limits
       return await unlessAborted(read(Math.max(1, Math.min(left, timeout / 2))), signal);
     } catch (caught) {
       const { error, retryable: passing } = classifyFailure(caught);
+      if (!passing) throw error;
+      if (!failure || error.code !== 'Timeout') failure = error;
       const wait = backoff.next();
-      if (!passing || performance.now() + wait >= end) throw error;
+      if (performance.now() + wait >= end) throw failure;
       await pause(wait, [signal, closed]);
     }
   }
