@@ -31,7 +31,7 @@ import { patchChildren, retireChildren, supersedeChildren } from './change-child
 import { createChildren } from './create-children.ts';
 
 /** Each may read `listBytes`. */
-export const concurrency = 2;
+export const concurrency = 3;
 
 /** Makes the Order's ArtifactWorkflows those of its plan. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {

@@ -8,7 +8,7 @@ import { planForStatus } from './plan-for-status.ts';
 import { transitions } from './transitions.ts';
 
 /** Each may read `listBytes`. */
-export const concurrency = 2;
+export const concurrency = 3;
 
 /** Writes the Order's status if it differs. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<void> {

@@ -1,4 +1,4 @@
-import { backoffMs, type Clock, DelayQueue, type Owner } from '#shared/base/async';
+import { backoffMs, type Clock, DelayQueue, type Owner, SharedCapacity } from '#shared/base/async';
 import { Ready } from './ready.ts';
 
 /**
@@ -53,8 +53,9 @@ export class EventQueue<E> {
   readonly #ready: Ready<Pending<E>>;
   /** Due later: delayed on purpose, or in backoff. */
   readonly #later: DelayQueue<Pending<E>>;
-  /** The namespaces of the events in flight, by key. */
-  readonly #inFlight = new Map<string, string>();
+  /** The keys of the events in flight. */
+  readonly #inFlight = new Set<string>();
+  readonly #slots: SharedCapacity;
   /** Due, while an event of the same key is in flight. */
   readonly #behind = new Map<string, Pending<E>>();
   /** Consecutive transient outcomes, by key. */
@@ -64,6 +65,7 @@ export class EventQueue<E> {
 
   constructor(options: QueueOptions<E>) {
     this.#options = options;
+    this.#slots = new SharedCapacity(options.parallel);
     this.#ready = new Ready({
       isUrgent: ({ event }) => options.isUrgent?.(event) ?? true,
       ownerOf: ({ event }) => options.ownerOf(event),
@@ -127,27 +129,21 @@ export class EventQueue<E> {
   #pump(): void {
     if (this.#closed) return;
     for (;;) {
-      const free = this.#options.parallel - this.#inFlight.size;
-      if (free === 0) return;
-      const next = this.#ready.take((namespace) => this.#inFlightOf(namespace) < free);
+      if (this.#slots.used >= this.#slots.capacity) return;
+      const next = this.#ready.take((namespace) => this.#slots.hasRoom(namespace));
       if (next === undefined) return;
-      const [key, pending] = next;
-      this.#inFlight.set(key, this.#options.ownerOf(pending.event).namespace);
-      void this.#deliver(key, pending);
+      void this.#deliver(...next);
     }
   }
 
-  #inFlightOf(namespace: string): number {
-    let count = 0;
-    for (const other of this.#inFlight.values()) if (other === namespace) count += 1;
-    return count;
-  }
-
   async #deliver(key: string, pending: Pending<E>): Promise<void> {
+    this.#inFlight.add(key);
+    const leave = this.#slots.enter(this.#options.ownerOf(pending.event).namespace);
     if (!this.#failures.has(key)) this.#options.started?.(pending.event);
     const began = this.#options.clock.now();
     const outcome = await this.#options.attempt(pending.event);
     this.#inFlight.delete(key);
+    leave();
     if (outcome.result === 'transient') this.#retry(key, pending, outcome);
     else {
       this.#failures.delete(key);

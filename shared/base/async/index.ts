@@ -14,6 +14,7 @@ export { limitEmptyLines } from './limit-empty-lines.ts';
 export { eachBounded, mapBounded } from './parallel.ts';
 export { pause } from './pause.ts';
 export { createSemaphore, type Semaphore } from './semaphore.ts';
+export { SharedCapacity } from './shared-capacity.ts';
 export { untilAborted } from './until-aborted.ts';
 export { createWorkQueue, type WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 export { yieldToEventLoop } from './yield-to-event-loop.ts';

@@ -42,6 +42,18 @@ describe('createSemaphore', () => {
     expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'b', 'a']);
   });
 
+  it('keeps a slot free for another namespace, and gives work without an owner every slot', async () => {
+    const slots = createSemaphore(4);
+    const order: string[] = [];
+    const hold = (namespace: string) =>
+      slots.acquire(undefined, { namespace, order: 'x' }).then(() => order.push(namespace));
+    for (const namespace of ['a', 'a', 'a', 'b', 'b', 'c', 'd']) void hold(namespace);
+    await new Promise(setImmediate);
+    expect(order).toEqual(['a', 'a', 'b', 'c']);
+    const whole = createSemaphore(4);
+    expect(await Promise.all([1, 2, 3, 4].map(() => whole.acquire()))).toHaveLength(4);
+  });
+
   it('rejects with the reason of the signal while it waits, and leaves nothing on the signal', async () => {
     const slots = createSemaphore(1);
     const free = await slots.acquire();

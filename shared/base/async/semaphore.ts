@@ -1,6 +1,10 @@
 import { FairQueue, nobody, type Owner } from './fair-queue.ts';
+import { SharedCapacity } from './shared-capacity.ts';
 
-/** Bounds concurrent work. Waiting owners take turns (`FairQueue`); the work of one owner starts in order. The caller bounds how much waits. */
+/**
+ * Bounds concurrent work. Waiting owners take turns (`FairQueue`), and a namespace has at most as many slots as are free (`SharedCapacity`); the
+ * work of one owner starts in order. Work without an owner may take every slot. The caller bounds how much waits.
+ */
 export interface Semaphore {
   /** Number of slots. Raising it starts waiting work; lowering it stops nothing. */
   limit: number;
@@ -12,44 +16,42 @@ export interface Semaphore {
 
 /** Creates a Semaphore of `size` slots. */
 export function createSemaphore(size: number): Semaphore {
-  let limit = size;
-  let running = 0;
-  const waiting = new FairQueue<() => void, undefined>();
+  const slots = new SharedCapacity(size);
+  const waiting = new FairQueue<(free: () => void) => void, string>();
 
+  const mayStart = (namespace: string) => namespace === nobody.namespace || slots.hasRoom(namespace);
   const admit = () => {
-    while (running < limit) {
-      const [start] = waiting.dequeue() ?? [];
-      if (start === undefined) return;
-      running += 1;
-      start();
+    while (slots.used < slots.capacity) {
+      const [start, namespace] = waiting.dequeue(mayStart) ?? [];
+      if (start === undefined || namespace === undefined) return;
+      const leave = slots.enter(namespace);
+      start(() => {
+        leave();
+        admit();
+      });
     }
-  };
-  const release = () => {
-    running -= 1;
-    admit();
   };
   const acquire = async (signal?: AbortSignal, owner: Owner = nobody): Promise<() => void> => {
     signal?.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     const leave = () => {
       if (waiting.delete(resolve)) reject(signal?.reason);
     };
     signal?.addEventListener('abort', leave, { once: true });
-    waiting.enqueue(resolve, owner, undefined);
+    waiting.enqueue(resolve, owner, owner.namespace);
     admit();
     try {
-      await promise;
+      return await promise;
     } finally {
       signal?.removeEventListener('abort', leave);
     }
-    return release;
   };
   return {
     get limit() {
-      return limit;
+      return slots.capacity;
     },
     set limit(next) {
-      limit = next;
+      slots.capacity = next;
       admit();
     },
     acquire,

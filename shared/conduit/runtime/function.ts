@@ -38,8 +38,8 @@ export interface Fn {
    */
   unreadable?: Unreadable;
   /**
-   * Events that one process handles at the same time; further ones wait, and their namespaces take turns. For a handler that holds many objects
-   * in memory. Default: no limit but that of deliveries.
+   * Events that one process handles at the same time, of which one namespace has at most as many as are free. Further ones wait, and their
+   * namespaces take turns. For a handler that holds many objects in memory. Default: no limit but that of deliveries.
    */
   concurrency?: number;
   init?(context: Omit<Context, 'signal' | 'now' | 'trace'>): Promise<void>;

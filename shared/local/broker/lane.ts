@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
-import { createSemaphore } from '#shared/base/async';
+import { createSemaphore, SharedCapacity } from '#shared/base/async';
 import type { Outcome } from './answer.ts';
 import { type SendPost, tryDelivery } from './attempt.ts';
 import { type BrokerEvent, ownerOf, withAttributes } from './event.ts';
 import { type Filter, matches } from './filter.ts';
-import { createSharedCapacity } from './shared-capacity.ts';
 import type { Destination, Trigger } from './trigger.ts';
 
 /** The deliveries of one Trigger to its subscriber, in turns by namespace and Order. */
@@ -44,7 +43,8 @@ export function createLane(trigger: Trigger, options: LaneOptions): Lane {
   const { signal, log } = options;
   const slots = createSemaphore(options.concurrency);
   const active = new Set<Promise<void>>();
-  const room = createSharedCapacity(options.capacity);
+  // Bounded, because senders can make up namespaces.
+  const room = new SharedCapacity(options.capacity, 2 * options.capacity);
   const wanted: Filter = { all: trigger.filters };
   const tryOptions = { ...options, delivery: trigger.delivery, slots };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fc } from '#shared/base/testing';
-import { createSharedCapacity, type SharedCapacity } from './shared-capacity.ts';
+import { SharedCapacity } from './shared-capacity.ts';
 
 function fill(shared: SharedCapacity, namespace: string): (() => void)[] {
   const leaves: (() => void)[] = [];
@@ -8,16 +8,16 @@ function fill(shared: SharedCapacity, namespace: string): (() => void)[] {
   return leaves;
 }
 
-describe('createSharedCapacity', () => {
+describe('SharedCapacity', () => {
   it('leaves room for others, however much one asks for', () => {
-    const shared = createSharedCapacity(90);
+    const shared = new SharedCapacity(90);
     expect(fill(shared, 'a')).toHaveLength(45);
     expect(fill(shared, 'b').length).toBeGreaterThan(20);
     expect(shared.hasRoom('c')).toBe(true);
   });
 
   it('gives a namespace what others have left', () => {
-    const shared = createSharedCapacity(90);
+    const shared = new SharedCapacity(90);
     for (const leave of fill(shared, 'a')) leave();
     expect(shared.used).toBe(0);
     expect(fill(shared, 'b')).toHaveLength(45);
@@ -27,7 +27,7 @@ describe('createSharedCapacity', () => {
     const names = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 200 });
     fc.assert(
       fc.property(names, fc.integer({ min: 6, max: 40 }), (asking, capacity) => {
-        const shared = createSharedCapacity(capacity);
+        const shared = new SharedCapacity(capacity, 2 * capacity);
         for (const name of asking) if (shared.hasRoom(name)) shared.enter(name);
         expect(shared.hasRoom('late')).toBe(true);
         expect(shared.used).toBeLessThanOrEqual(capacity + new Set(asking).size);
@@ -36,7 +36,7 @@ describe('createSharedCapacity', () => {
   });
 
   it('is bounded, whatever number of namespaces ask', () => {
-    const shared = createSharedCapacity(10);
+    const shared = new SharedCapacity(10, 20);
     for (let at = 0; at < 1_000; at += 1) fill(shared, `made-up-${at}`);
     expect(shared.used).toBe(20);
   });
