@@ -11,7 +11,7 @@ class SlowestFirst extends BaseSequencer {
       'test/contract/',
       'shared/transfer/',
       'functions/',
-      'shared/kubernetes/storage/',
+      'shared/kubernetes/',
     ];
     const rank = ({ moduleId }: TestSpecification) => {
       const found = slow.findIndex((folder) => moduleId.includes(folder));

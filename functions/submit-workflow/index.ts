@@ -29,7 +29,7 @@ import { act } from './act.ts';
 import { giveSlotsBack, readConflicting } from './slots.ts';
 
 /** Each may read `listBytes`, which is rare: usual lists are of one target. */
-export const concurrency = 4;
+export const concurrency = 8;
 
 /** Takes the next step for the ArtifactWorkflow. Rejects with transient errors, for the broker to retry. */
 export async function handle(context: Context, event: StepEvent): Promise<undefined> {

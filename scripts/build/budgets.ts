@@ -8,14 +8,14 @@ const budgets: Record<string, number> = {
   // a quarter of the servers are function names, because their names are not minified
   'api-server': 2250,
   // contacts registries, signs for S3, and reads the keys of bundles
-  'probe-endpoint': 362,
+  'probe-endpoint': 363,
   // these two compute the plan of an Order, and resolve the targets of its artifacts
-  'decompose-order': 330,
-  'roll-up-order': 335,
+  'decompose-order': 331,
+  'roll-up-order': 336,
   // decides the order of transfers
-  'submit-workflow': 291,
+  'submit-workflow': 292,
   // quotes logs of failed steps
-  'sync-status': 291,
+  'sync-status': 292,
   // creates certificates: the ASN.1 of X.509 is half of it
   'certificate-issuer': 640,
   // contains the decisions of all functions, including the plan of an Order, and creates domain events
@@ -30,7 +30,7 @@ const budgets: Record<string, number> = {
   // its login probes a registry
   'arc-transfer': 810,
 };
-const functionBudget = 280;
+const functionBudget = 281;
 
 /** Returns one line per bundle over its budget. */
 export function overBudget(bundles: readonly Bundle[]): string[] {

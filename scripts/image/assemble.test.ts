@@ -91,6 +91,7 @@ describe('assembleImage', () => {
       expect.stringMatching(/^PATH=.*\/usr\/local\/bin:/),
       'SSL_CERT_FILE=/certs',
       'NODE_ENV=production',
+      'NODE_OPTIONS=--max-old-space-size-percentage=75',
     ]);
   });
 });

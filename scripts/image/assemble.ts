@@ -69,7 +69,7 @@ export function assembleImage({ base, architecture, layers, created, version }: 
     ...platform,
     config: {
       User: user,
-      Env: [...environmentOf(base), 'NODE_ENV=production'],
+      Env: [...environmentOf(base), ...nodeEnvironment],
       Entrypoint: [nodePath],
       WorkingDir: programFolder,
       Labels: labels,
@@ -99,9 +99,12 @@ export function assembleImage({ base, architecture, layers, created, version }: 
   };
 }
 
+/** By default, V8 fails as soon as the heap takes half of the memory limit of a container, whatever is free. */
+const nodeEnvironment = ['NODE_ENV=production', 'NODE_OPTIONS=--max-old-space-size-percentage=75'];
+
 /** Returns the base's environment variables, with our Node in PATH. */
 function environmentOf(base: Base | undefined): string[] {
-  const inherited = (base?.config.config?.Env ?? []).filter((line) => !line.startsWith('NODE_ENV='));
+  const inherited = (base?.config.config?.Env ?? []).filter((line) => !/^NODE_(?:ENV|OPTIONS)=/.test(line));
   const hasPath = inherited.some((line) => /^PATH=(?:.*:)?\/usr\/local\/bin(?::|$)/.test(line));
   return hasPath ? inherited : [searchPath, ...inherited.filter((line) => !line.startsWith('PATH='))];
 }

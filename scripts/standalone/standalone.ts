@@ -44,8 +44,9 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 /**
  * All functions share one thread: more concurrent deliveries would not be faster, and each holds a connection to the API, which costs memory.
+ * A namespace alone gets half.
  */
-const deliveriesPerTrigger = 4;
+const deliveriesPerTrigger = 8;
 
 export interface StandaloneOptions {
   /** The state folder; created if absent. */

@@ -5,7 +5,7 @@ import { namespaceOf } from './metadata.ts';
 
 /**
  * Bytes of ArtifactWorkflows that one event may read, of 512 MiB that users may store in a namespace: enough for 25,000 usual ones. Parsed, they
- * take 2.2 times as much memory.
+ * take 2.5 times as much memory.
  */
 export const listBytes = 96 * 1024 * 1024;
 

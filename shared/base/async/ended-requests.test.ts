@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endOnAbort } from './end-on-abort.ts';
+import { endOnAbort } from './ended-requests.ts';
 
 const server = createServer((request, response) => {
   if (request.url === '/endless') response.write('more');
