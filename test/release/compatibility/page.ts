@@ -12,7 +12,8 @@ export const compatibilityFile = 'docs/compatibility.md';
 
 const introduction = `# Compatibility
 
-ARC copies artifacts that other tools created, and the same tools read the copies. A test generates this page; do not edit it:
+ARC copies artifacts that other tools created, and the same tools read the copies. A test generates this page; do not
+edit it:
 
 \`\`\`sh
 REGISTRY_TOOLS=FOLDER ARC_COMPATIBILITY=docs/compatibility.md npx vitest run --project release test/release/compatibility.test.ts
