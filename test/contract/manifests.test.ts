@@ -3,7 +3,8 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { times } from '#shared/conduit/runtime';
+import { listBytes } from '#shared/conduit/function-kit';
+import { type Fn, times } from '#shared/conduit/runtime';
 import { type Step, stepNames, steps } from '#shared/domain';
 import { loadManifests } from '#shared/local';
 import { leaseName } from '../../functions/watch-bridge/replica.ts';
@@ -117,6 +118,18 @@ describe('the manifests in knative/', () => {
       const woken = name === 'report-dead-letter' ? ['Service'] : ['Service', 'Trigger'];
       expect(kinds, name).toEqual(expect.arrayContaining(woken));
       await stat(path.join('functions', name, 'func.yaml'));
+    }
+  });
+
+  it('give the functions memory for what their slots may read at once', async () => {
+    for (const name of await functionNames()) {
+      if (notFunctions.includes(name)) continue;
+      const { concurrency } = (await import(path.resolve('functions', name, 'index.ts'))) as Partial<Fn>;
+      if (concurrency === undefined) continue;
+      const text = await readFile(path.join(base, name, 'service.yaml'), 'utf8');
+      const gibibytes = Number(/limits:\n\s+memory: (\d+)Gi\n/.exec(text)?.[1]);
+      // A list takes 2.5 times its bytes when it is parsed; the heap is 75 % of the limit (scripts/image/assemble.ts).
+      expect(0.75 * gibibytes * 2 ** 30, name).toBeGreaterThan(concurrency * listBytes * 2.5);
     }
   });
 
