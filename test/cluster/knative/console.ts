@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../../shared/base/testing/authority.ts';
+import { eventually } from '../../../shared/base/testing/eventually.ts';
 import { hasBrowser, openBrowser } from '../../fixtures/browser.ts';
 import { arc } from './conduit.ts';
 import { apply, field, kubectl } from './kubectl.ts';
@@ -29,6 +32,15 @@ export function describeConsole(): void {
       await kubectl('apply', '-k', objects('console'));
       await kubectl('-n', arc, 'rollout', 'status', 'deployment/console', '--timeout=120s');
       const address = await field('{.spec.clusterIP}', '-n', arc, 'service', 'console');
+      // Until kube-proxy knows the pod that is ready, it refuses connections to the Service.
+      await eventually('kube-proxy to route to the pod', 30_000, async () => {
+        const socket = connect(443, address);
+        try {
+          await once(socket, 'connect');
+        } finally {
+          socket.destroy();
+        }
+      });
       browser = await openBrowser(`--host-resolver-rules=MAP ${host} ${address}`);
     }, 4 * minutes);
 
