@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# build.sh [etcd|etcdctl|etcdutl|kube|coredns|rigd|policies|argo|eventing|serving|kueue]... : builds programs into $RIG/bin, by default all
-# but kueue, from Go modules of the releases in versions.env. A program that was built from the same release and sources is kept.
+# build.sh [etcd|etcdctl|etcdutl|kube|coredns|rigd|policies|argo|eventing|source|serving|kueue]... : builds programs into $RIG/bin, by
+# default all but source and kueue, from Go modules of the releases in versions.env. A program that was built from the same release and sources is kept.
 . "$(dirname "$0")/lib.sh"
 export CGO_ENABLED=0 GOFLAGS="-mod=mod -buildvcs=false -trimpath"
 
@@ -105,6 +105,7 @@ for group in "$@"; do
         broker-ingress=$eventing/cmd/broker/ingress broker-filter=$eventing/cmd/broker/filter \
         imc-controller=$eventing/cmd/in_memory/channel_controller imc-dispatcher=$eventing/cmd/in_memory/channel_dispatcher
       ;;
+    source) build eventing $eventing "v$KNATIVE_EVENTING" "" apiserver-adapter=$eventing/cmd/apiserver_receive_adapter ;;
     serving)
       build serving $serving "v$KNATIVE_SERVING" "" serving-queue=$serving/cmd/queue serving-activator=$serving/cmd/activator \
         serving-autoscaler=$serving/cmd/autoscaler serving-controller=$serving/cmd/controller serving-webhook=$serving/cmd/webhook
