@@ -97,10 +97,8 @@ describeCluster(
       const { plane, api } = cluster;
       sink = await startSink();
       await api.must('POST', corePath('namespaces'), newNamespace('team'));
-      await plane.kubectl([
-        ...['apply', '-f', 'knative/base/watch-bridge/serviceaccount.yaml'],
-        ...['-f', 'knative/base/watch-bridge/role.yaml'],
-      ]);
+      for (const name of ['serviceaccount', 'role'])
+        await plane.kubectl(['apply', '-f', `knative/base/watch-bridge/${name}.yaml`]);
       const { stdout } = await plane.kubectl(['create', 'token', 'watch-bridge', '-n', 'arc-system']);
       await writeFile(path.join(plane.folder, 'bridge-token'), stdout, { mode: 0o600 });
       startAll();
