@@ -1,18 +1,18 @@
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type AggregatedServer, startAggregated } from '../fixtures/cluster/aggregated-server.ts';
 import { argoDefinitions } from '../fixtures/cluster/argo-definitions.ts';
+import { prepareBridge, startBridge } from '../fixtures/cluster/bridge-process.ts';
 import { describeCluster } from '../fixtures/cluster/cluster.ts';
 import { type ControlPlane, startControlPlane } from '../fixtures/cluster/control-plane.ts';
 import { startTcpProxy, type TcpProxy } from '../fixtures/http/tcp-proxy.ts';
-import { type Program, start } from '../fixtures/program.ts';
+import type { Program } from '../fixtures/program.ts';
 
 /** A broker that writes down who sent what. */
 async function startSink() {
@@ -57,19 +57,13 @@ describeCluster('replicas of watch-bridge on a real kube-apiserver', ({ assets, 
   let plane: ControlPlane;
   let ours: AggregatedServer | undefined;
   let sink: Awaited<ReturnType<typeof startSink>>;
-  let token: string;
   const replicas: Replica[] = [];
   const made: string[] = [];
 
   async function startReplica(name: string, shards = 1): Promise<Replica> {
     const proxy = await startTcpProxy(Number(new URL(plane.url).port));
-    const program = start(process.execPath, ['functions/watch-bridge/main.ts'], {
-      ...process.env,
+    const program = startBridge(plane, `${sink.url}/${name}`, {
       ARC_API_SERVER: `https://127.0.0.1:${proxy.port}`,
-      ARC_TOKEN_FILE: token,
-      ARC_CA_FILE: path.join(plane.folder, 'pki/ca.crt'),
-      K_SINK: `${sink.url}/${name}`,
-      PORT: '0',
       ARC_BRIDGE_SHARDS: String(shards),
     });
     let port = '';
@@ -136,13 +130,7 @@ describeCluster('replicas of watch-bridge on a real kube-apiserver', ({ assets, 
     plane = await startControlPlane(assets, host);
     sink = await startSink();
     for (const name of ['arc-system', 'team']) await plane.kubectl(['create', 'namespace', name]);
-    await plane.kubectl([
-      ...['apply', '-f', 'knative/base/watch-bridge/serviceaccount.yaml'],
-      ...['-f', 'knative/base/watch-bridge/role.yaml'],
-    ]);
-    const issued = await plane.kubectl(['create', 'token', 'watch-bridge', '-n', 'arc-system']);
-    token = path.join(plane.folder, 'bridge-token');
-    await writeFile(token, issued.stdout, { mode: 0o600 });
+    await prepareBridge(plane);
   }, 180_000);
 
   afterAll(async () => {

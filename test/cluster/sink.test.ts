@@ -5,9 +5,9 @@ import { createDelivery } from '../../functions/watch-bridge/delivery/delivery.t
 import type { Sink } from '../../functions/watch-bridge/delivery/sink.ts';
 import { eventually } from '../../shared/base/testing/eventually.ts';
 import { type AggregatedServer, startAggregated } from '../fixtures/cluster/aggregated-server.ts';
+import { prepareBridge, startBridge } from '../fixtures/cluster/bridge-process.ts';
 import { type ControlPlane, hostAddress, startControlPlane } from '../fixtures/cluster/control-plane.ts';
 import { type GuardedBroker, startGuardedBroker } from '../fixtures/knative/guarded-broker.ts';
-import { start } from '../fixtures/program.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS ?? '';
 const host = hostAddress() ?? '';
@@ -27,10 +27,8 @@ describe.skipIf(!isThere)("Knative's broker with authentication-oidc and strict 
   beforeAll(async () => {
     plane = await startControlPlane(assets, host);
     await plane.kubectl(['create', 'namespace', 'arc-system']);
-    await plane.kubectl([
-      ...['apply', '-f', 'knative/base/watch-bridge/serviceaccount.yaml'],
-      ...['-f', 'knative/base/watch-bridge/role.yaml', '-f', 'knative/base/sync-status/serviceaccount.yaml'],
-    ]);
+    await prepareBridge(plane);
+    await plane.kubectl(['apply', '-f', 'knative/base/sync-status/serviceaccount.yaml']);
     broker = await startGuardedBroker(assets, plane);
   }, 180_000);
   afterAll(async () => {
@@ -85,18 +83,11 @@ describe.skipIf(!isThere)("Knative's broker with authentication-oidc and strict 
 
   it('gets the events of watch-bridge as components/oidc and tls run it', async () => {
     ours = await startAggregated(plane, host, { store: 'embedded' });
-    const file = (name: string) => path.join(plane.folder, name);
-    await writeFile(file('bridge'), await tokenOf('watch-bridge'), { mode: 0o600 });
-    await writeFile(file('sink'), await tokenOf('watch-bridge', broker.audience), { mode: 0o600 });
-    const bridge = start(process.execPath, ['functions/watch-bridge/main.ts'], {
-      ...process.env,
-      ARC_API_SERVER: plane.url,
-      ARC_TOKEN_FILE: file('bridge'),
-      ARC_CA_FILE: file('pki/ca.crt'),
-      K_SINK: broker.url.href,
+    const sinkToken = path.join(plane.folder, 'sink');
+    await writeFile(sinkToken, await tokenOf('watch-bridge', broker.audience), { mode: 0o600 });
+    const bridge = startBridge(plane, broker.url.href, {
       K_CA_CERTS: broker.authority,
-      ARC_SINK_TOKEN_FILE: file('sink'),
-      PORT: '0',
+      ARC_SINK_TOKEN_FILE: sinkToken,
     });
     try {
       const metadata = { name: 'guarded', namespace: 'default' };

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -7,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../shared/base/testing/eventually.ts';
+import { prepareBridge, startBridge } from '../fixtures/cluster/bridge-process.ts';
 import {
   arcPath,
   type Cluster,
@@ -65,15 +65,7 @@ describeCluster(
     let sink: Awaited<ReturnType<typeof startSink>>;
     const running = new Map<string, Program>();
     const programs: Record<string, () => Program> = {
-      bridge: () =>
-        start(process.execPath, ['functions/watch-bridge/main.ts'], {
-          ...process.env,
-          ARC_API_SERVER: cluster.plane.url,
-          ARC_TOKEN_FILE: path.join(cluster.plane.folder, 'bridge-token'),
-          ARC_CA_FILE: path.join(cluster.plane.folder, 'pki/ca.crt'),
-          K_SINK: `${sink.url}/bridge`,
-          PORT: '0',
-        }),
+      bridge: () => startBridge(cluster.plane, `${sink.url}/bridge`),
       adapter: () =>
         start(path.join(machine.assets, 'apiserver-adapter'), [], {
           ...cluster.plane.env,
@@ -97,10 +89,7 @@ describeCluster(
       const { plane, api } = cluster;
       sink = await startSink();
       await api.must('POST', corePath('namespaces'), newNamespace('team'));
-      for (const name of ['serviceaccount', 'role'])
-        await plane.kubectl(['apply', '-f', `knative/base/watch-bridge/${name}.yaml`]);
-      const { stdout } = await plane.kubectl(['create', 'token', 'watch-bridge', '-n', 'arc-system']);
-      await writeFile(path.join(plane.folder, 'bridge-token'), stdout, { mode: 0o600 });
+      await prepareBridge(plane);
       startAll();
     }, 180_000);
     afterAll(async () => {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # build.sh [etcd|etcdctl|etcdutl|kube|coredns|rigd|policies|argo|eventing|source|serving|kueue]... : builds programs into $RIG/bin, by
-# default all but source and kueue, from Go modules of the releases in versions.env. A program that was built from the same release and sources is kept.
+# default all but source and kueue, from Go modules of the releases in versions.env. A program that was built from the same release and
+# sources is kept.
 . "$(dirname "$0")/lib.sh"
 export CGO_ENABLED=0 GOFLAGS="-mod=mod -buildvcs=false -trimpath"
 
